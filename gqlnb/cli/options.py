@@ -201,4 +201,4 @@ def _complete_connection(
     _context: click.Context, _parameter: click.Parameter, incomplete: str
 ) -> list[str]:
     register_connections()
-    return [it.name for it in list_connections() if it.name.startswith(incomplete)]
+    return [entry.name for entry in list_connections() if entry.name.startswith(incomplete)]

@@ -15,8 +15,7 @@ from gqlnb.client.credentials import SERVE_HINT
 from gqlnb.client.schema_sources import ACCEPTED_FORMS
 from gqlnb.document.json_codec import dump_json
 from gqlnb.errors import PAGES_ADVICE, GqlnbError, advise_if_strict
-from gqlnb.result.list_captions import describe_rows
-from gqlnb.result.renderer import format_error
+from gqlnb.result.renderer import describe_rows, format_error
 from gqlnb.result.result import attach_schema_loader, collect_members
 from gqlnb.tokens import LITERAL_TOKEN_REFUSED
 
@@ -103,12 +102,12 @@ def print_result(result: Result, form: str) -> int:
 def _list_cut_lists(result: Result) -> list[str]:
     """Return a line for each list that is not complete: a table looks like the whole list."""
     try:
-        found = result.previews(0)
+        tables = result.previews(0)
     except GqlnbError:
         return []
     return [
-        describe_rows(table.rows, table.verdict) + (f" in {name}" if len(found) > 1 else "")
-        for name, table in found.items()
+        describe_rows(table.rows, table.verdict) + (f" in {name}" if len(tables) > 1 else "")
+        for name, table in tables.items()
         if table.verdict is not None and table.verdict.state != "complete"
     ]
 

@@ -211,18 +211,26 @@ def parse_limits(assignments: Iterable[str]) -> Limits:
     OptionError
         If an assignment is not valid.
     """
-    parsers = dict.fromkeys(_LIMIT_NAMES, _parse_limit_value)
-    return Limits(**parse_assignments("--limit", assignments, parsers))
+    parser = _build_parser(_parse_limit, "a number above 0, or off")
+    return Limits(**parse_assignments("--limit", assignments, dict.fromkeys(_LIMIT_NAMES, parser)))
 
 
-def _parse_limit_value(text: str) -> float | None:
+def _build_parser(parse: Callable[[str], object], valid: str) -> Callable[[str], object]:
+    """Return a function that parses a value, and whose error names the valid ones."""
+
+    def parse_value(text: str) -> object:
+        try:
+            return parse(text)
+        except (ValueError, KeyError):
+            raise ValueError(valid) from None
+
+    return parse_value
+
+
+def _parse_limit(text: str) -> float | None:
     if text == "off":
         return None
-    try:
-        return int(text) if text.isdecimal() else float(text)
-    except ValueError:
-        reason = "a number above 0, or off"
-        raise ValueError(reason) from None
+    return int(text) if text.isdecimal() else float(text)
 
 
 def _parse_repository_count(text: str) -> int:
@@ -324,34 +332,20 @@ def parse_simulation(assignments: Iterable[str], seed: int = 0) -> Simulation:
     OptionError
         If an assignment is not valid.
     """
-    kinds = {it.name: str(it.type) for it in fields(Simulation) if it.name not in {"seed", "clock"}}
+    kinds = {
+        item.name: str(item.type)
+        for item in fields(Simulation)
+        if item.name not in {"seed", "clock"}
+    }
     # By the fields of the class: a new simulation needs no change of the command.
     parsers = {name: _VALUE_PARSERS.get(kind, _parse_int) for name, kind in kinds.items()}
     switches = [name for name, kind in kinds.items() if kind == "bool"]
     return Simulation(seed=seed, **parse_assignments("--simulate", assignments, parsers, switches))
 
 
-def _parse_bool(text: str) -> bool:
-    if text.lower() not in ("true", "false"):
-        reason = "true or false"
-        raise ValueError(reason)
-    return text.lower() == "true"
-
-
-def _parse_float(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        reason = "a share, 0 to 1"
-        raise ValueError(reason) from None
-
-
-def _parse_int(text: str) -> int:
-    try:
-        return int(text)
-    except ValueError:
-        reason = "a whole number"
-        raise ValueError(reason) from None
-
-
-_VALUE_PARSERS = {"bool": _parse_bool, "float": _parse_float}
+_FLAGS = {"true": True, "false": False}
+_VALUE_PARSERS = {
+    "bool": _build_parser(lambda text: _FLAGS[text.lower()], "true or false"),
+    "float": _build_parser(float, "a share, 0 to 1"),
+}
+_parse_int = _build_parser(int, "a whole number")

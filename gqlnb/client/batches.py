@@ -127,8 +127,8 @@ def collect_finished(
     # With a timeout: Python handles an interrupt that arrives just before a thread blocks only
     # after the wait has ended.
     for future in wait(running, background.POLL_SECONDS, FIRST_COMPLETED).done:
-        place, found = running.pop(future), future.result()
-        outcomes[place : place + len(found)] = found
+        place, answer = running.pop(future), future.result()
+        outcomes[place : place + len(answer)] = answer
 
 
 async def arun_batch(
@@ -167,10 +167,10 @@ def attach_outcomes(error: BaseException, outcomes: list[BatchOutcome | None]) -
 def require_results(outcomes: list[BatchOutcome]) -> list[Result]:
     """Return the outcomes; raise BatchError, which holds them all, if one is an error."""
     failed = [
-        (number, each) for number, each in enumerate(outcomes) if isinstance(each, GqlnbError)
+        (number, item) for number, item in enumerate(outcomes) if isinstance(item, GqlnbError)
     ]
     if not failed:
-        return [each for each in outcomes if isinstance(each, Result)]
+        return [item for item in outcomes if isinstance(item, Result)]
     number, first = failed[0]
     reason = f"{type(first).__name__}: {sanitize_text(first, 300)}"
     count = f"{len(failed)} of {len(outcomes)} documents"

@@ -49,12 +49,17 @@ from gqlnb.client.schema_store import SchemaStore
 from gqlnb.config import resolve_unix_path
 from gqlnb.document.schema_text import build_diagram, print_sdl
 from gqlnb.document.variables import check_variables
-from gqlnb.errors import GqlnbError, OptionError, QueryError, TargetError, sanitize_text
+from gqlnb.errors import GqlnbError, QueryError, TargetError
 from gqlnb.interactive import raise_attribute_error, split_hints, warn_caller
 from gqlnb.limits import DEFAULT_RECONNECTS
-from gqlnb.option_checks import check_boolean, check_whole_number, explain_keywords
+from gqlnb.option_checks import (
+    check_boolean,
+    check_whole_number,
+    explain_keywords,
+    raise_option_error,
+)
 from gqlnb.redact import hide_locals
-from gqlnb.result.model_classes import add_typenames
+from gqlnb.result.models import add_typenames
 from gqlnb.result.result import build_frame, warn_incomplete
 
 if TYPE_CHECKING:
@@ -488,7 +493,8 @@ class Client:
         operation
             The name of the operation to run; None where there is only one.
         validate
-            As for :meth:`execute`. A document that was not refused here is not refused later.
+            False to let the endpoint decide what is valid; None for the setting of the client. A
+            document that was not refused here is not refused later.
 
         Returns
         -------
@@ -603,8 +609,13 @@ class Client:
 
         Parameters
         ----------
-        text, variables, operation, validate, token, headers, extensions, timeout
-            As for :meth:`execute`.
+        text, variables, operation, validate
+            The document, its variables by name, the name of the operation to run, and False to let
+            the endpoint validate it; :meth:`execute` has details.
+        token, headers, extensions, timeout
+            For this call alone: credentials and headers in the place of the client's, the member
+            ``extensions`` of requests, and the longest time for an answer in seconds;
+            :meth:`execute` has details.
 
         Returns
         -------
@@ -685,11 +696,12 @@ class Client:
         Parameters
         ----------
         text, variables, operation, validate
-            As for :meth:`execute`. A page size or a position that the text gives (``first: 50``,
-            ``after: $endCursor``, ``offset: 200``) is where its list begins; ``before:`` pages
-            backwards, and so does ``last:`` with `follow`. `pageInfo`, page size, positions and a
-            count of all items are added where they are absent; nothing that is added shows in data
-            and frames.
+            The document, its variables by name, the name of the operation to run, and False to let
+            the endpoint validate it; :meth:`execute` has details. A page size or a position that
+            the text gives (``first: 50``, ``after: $endCursor``, ``offset: 200``) is where its list
+            begins; ``before:`` pages backwards, and so does ``last:`` with `follow`. `pageInfo`,
+            page size, positions and a count of all items are added where they are absent; nothing
+            that is added shows in data and frames.
         progress
             ``"auto"`` for a bar where a person sees it, True, False, or a function that is called
             as ``progress(got, wanted, requests, budget)``: if it returns False, no more pages are
@@ -713,7 +725,9 @@ class Client:
             The roles of arguments that the rows cannot show, such as ``{"season": "page"}``:
             ``"page"``, ``"offset"``, ``"size"``, ``"cursor"`` or ``"filter"``.
         token, headers, extensions, timeout
-            As for :meth:`execute`; :meth:`resume` takes these again.
+            For this call alone: credentials and headers in the place of the client's, the member
+            ``extensions`` of requests, and the longest time for an answer in seconds;
+            :meth:`execute` has details, and :meth:`resume` takes these again.
 
         Returns
         -------
@@ -818,14 +832,17 @@ class Client:
         Parameters
         ----------
         text, variables, operation, validate, progress
-            As for :meth:`pages`.
+            The document, its variables by name, the name of the operation to run, False to let the
+            endpoint validate it, and whether to show a bar; :meth:`pages` has details.
         path, max_results, max_requests, experiments, follow, paging
-            As for :meth:`pages`.
+            Which lists to follow, how far, and how they are paged; :meth:`pages` has details.
         page_size
             The items of a page. By default the pages of long lists grow beyond the text's size, up
             to the largest that the endpoint gives.
         token, headers, extensions, timeout
-            As for :meth:`execute`.
+            For this call alone: credentials and headers in the place of the client's, the member
+            ``extensions`` of requests, and the longest time for an answer in seconds;
+            :meth:`execute` has details.
 
         Returns
         -------
@@ -835,8 +852,10 @@ class Client:
 
         Raises
         ------
-        QueryError, OptionError
-            As for :meth:`pages`.
+        QueryError
+            If the text is wrong, or not a query: a mutation is never sent twice.
+        OptionError
+            If an option is wrong.
         GqlnbError
             If a page fails: the pages received are in ``.result``, the positions in its
             ``.report``, and :meth:`resume` continues from there, also after an interrupt.
@@ -932,9 +951,11 @@ class Client:
         max_requests
             Most further requests.
         progress
-            As for :meth:`pages`.
+            Whether to show a bar, or a function to call after each page; :meth:`pages` has details.
         token, headers, extensions, timeout
-            As for :meth:`execute`.
+            For this call alone: credentials and headers in the place of the client's, the member
+            ``extensions`` of requests, and the longest time for an answer in seconds;
+            :meth:`execute` has details.
 
         Returns
         -------
@@ -999,17 +1020,23 @@ class Client:
         Parameters
         ----------
         text, variables, operation, validate
-            As for :meth:`execute`.
+            The document, its variables by name, the name of the operation to run, and False to let
+            the endpoint validate it; :meth:`execute` has details.
         path
             The list to take, as for :meth:`Result.frame`; with all pages also the one to follow.
         pages
             ``"all"`` for all pages, as of :meth:`execute_all`; None for the first ones.
         short, explode, strict, nullable
-            As for :meth:`Result.frame`.
+            Whether to shorten column names, a list in the rows to unfold, whether a value that does
+            not fit its column is an error, and whether to use nullable dtypes;
+            :meth:`Result.frame` has details.
         page_size, max_results, max_requests, experiments, follow, paging
-            As for :meth:`execute_all`; any of them requests all pages.
+            Which lists to follow, how far, and how they are paged; any of them requests all pages,
+            and :meth:`execute_all` has details.
         token, headers, extensions, timeout
-            As for :meth:`execute`.
+            For this call alone: credentials and headers in the place of the client's, the member
+            ``extensions`` of requests, and the longest time for an answer in seconds;
+            :meth:`execute` has details.
 
         Returns
         -------
@@ -1036,9 +1063,7 @@ class Client:
             paging=paging,
         )
         if pages not in (None, "all"):
-            shown = sanitize_text(repr(pages), 40)
-            msg = f"pages= must be 'all' or None (first page only), got {shown}."
-            raise OptionError(msg)
+            raise_option_error("pages", pages, "'all', or None for the first page alone")
         if pages is None and options == PagingOptions():
             result = parts.sender.send(parts.preparer.prepare(text, variables, operation))
         else:
@@ -1070,8 +1095,9 @@ class Client:
         Parameters
         ----------
         text, variables, operation, validate, token, headers, extensions, timeout
-            As for :meth:`execute`. Where fragments select fields of some types of a union or an
-            interface, ``__typename`` is added, so that each type has its own class.
+            The operation, and options for this call alone, as :meth:`execute` describes them. Where
+            fragments select fields of some types of a union or an interface, ``__typename`` is
+            added, so that each type has its own class.
 
         Returns
         -------
@@ -1155,8 +1181,12 @@ class Client:
             the number of arrays at once.
         return_errors
             Whether to return errors in the places of their documents' results.
-        validate, token, headers, extensions, timeout
-            As for :meth:`execute`.
+        validate
+            False to let the endpoint decide what is valid; None for the setting of the client.
+        token, headers, extensions, timeout
+            For this call alone: credentials and headers in the place of the client's, the member
+            ``extensions`` of requests, and the longest time for an answer in seconds;
+            :meth:`execute` has details.
 
         Returns
         -------
@@ -1265,8 +1295,10 @@ class Client:
             if that is an input object, rows whose columns are its fields.
         variables
             Further variables, the same in all requests.
-        operation, validate
-            As for :meth:`execute`.
+        operation
+            The name of the operation to run; None where there is only one.
+        validate
+            False to let the endpoint decide what is valid; None for the setting of the client.
         concurrency
             Largest number of requests at once, as for :meth:`execute_many`; by default 4 for
             queries, 1 for mutations.
@@ -1280,9 +1312,13 @@ class Client:
             The frame or the error of an earlier call with the same inputs: those without an answer
             are sent.
         path, short, explode, strict
-            As for :meth:`Result.frame`.
+            The list to read, whether to shorten column names, a list in the rows to unfold, and
+            whether a value that does not fit its column is an error; :meth:`Result.frame` has
+            details.
         token, headers, extensions, timeout
-            As for :meth:`execute`.
+            For this call alone: credentials and headers in the place of the client's, the member
+            ``extensions`` of requests, and the longest time for an answer in seconds;
+            :meth:`execute` has details.
 
         Returns
         -------
@@ -1464,7 +1500,7 @@ class Client:
         text
             A query with one list, and variables for the ends of a range.
         variables
-            The other variables, as for :meth:`execute`.
+            The other variables: Python values by name, without the ``$``.
         slice
             The column that divides the list and the filter for its ranges: a
             :class:`gqlnb.Slice`, or the name of the column where the variables are ``$low`` and
@@ -1478,7 +1514,7 @@ class Client:
         dry_run
             Whether to request only the count.
         validate
-            As for :meth:`execute`.
+            False to let the endpoint decide what is valid; None for the setting of the client.
         operation
             The name of the operation to run; None where there is only one.
         path
@@ -1495,7 +1531,9 @@ class Client:
             and to read the ranges again that were not complete, such as those of which a field
             failed.
         token, headers, extensions, timeout
-            As for :meth:`execute`.
+            For this call alone: credentials and headers in the place of the client's, the member
+            ``extensions`` of requests, and the longest time for an answer in seconds;
+            :meth:`execute` has details.
 
         Returns
         -------
@@ -1604,9 +1642,10 @@ class Client:
         Parameters
         ----------
         text, variables, operation, validate
-            As for :meth:`execute`. A query or mutation with ``@defer`` or ``@stream`` is
-            accepted too: each Result holds the parts of its answer so far. It is sent over HTTP,
-            once, unless `transport` is ``"ws"``.
+            The document, its variables by name, the name of the operation to run, and False to let
+            the endpoint validate it; :meth:`execute` has details. A query or mutation with
+            ``@defer`` or ``@stream`` is accepted too: each Result holds the parts of its answer so
+            far. It is sent over HTTP, once, unless `transport` is ``"ws"``.
         transport
             ``"ws"``, a WebSocket that speaks graphql-transport-ws or the older graphql-ws, as the
             endpoint chooses; ``"sse"``, server-sent events, or ``"multipart"``, parts of
@@ -1621,7 +1660,9 @@ class Client:
             client's token and headers; a mapping, with Tokens or ``"env:NAME"`` in it, for other
             payloads. Token and headers are in the handshake in any case.
         token, headers, extensions, timeout
-            As for :meth:`execute`.
+            For this call alone: credentials and headers in the place of the client's, the member
+            ``extensions`` of requests, and the longest time for an answer in seconds;
+            :meth:`execute` has details.
 
         Returns
         -------
@@ -1669,36 +1710,7 @@ class Client:
             timeout=float(parts.endpoint.options.timeout),
         )
 
-    @hide_locals
-    def asubscribe(
-        self,
-        text: str | Document,
-        variables: Mapping[str, Any] | None = None,
-        *,
-        operation: str | None = None,
-        validate: bool | None = None,
-        transport: StreamKind | None = None,
-        reconnect: int = DEFAULT_RECONNECTS,
-        init: ConnectionInit = None,
-        token: Token | TokenHolder | str | None = None,
-        headers: Mapping[str, str | Token | TokenHolder] | None = None,
-        extensions: Mapping[str, Any] | None = None,
-        timeout: float | None = None,
-    ) -> Subscription:
-        """Return the stream of :meth:`subscribe`, with its parameters, for ``async for``."""
-        return self.subscribe(
-            text,
-            variables,
-            operation=operation,
-            validate=validate,
-            transport=transport,
-            reconnect=reconnect,
-            init=init,
-            token=token,
-            headers=headers,
-            extensions=extensions,
-            timeout=timeout,
-        )
+    asubscribe = subscribe  # its stream is one for ``async for``, too
 
     def as_gql(self, *, asynchronous: bool = False) -> GqlTransport | AsyncGqlTransport:
         """Return this client as a transport of the library gql: ``gql.Client(transport=...)``.
@@ -1870,9 +1882,12 @@ class Client:
                 outcomes.append(await parts.preparer.aprepare(*read_item(item)))
             except GqlnbError as error:
                 outcomes.append(error)
-        group = [it for it in outcomes if isinstance(it, PreparedRequest)]
+        group = [outcome for outcome in outcomes if isinstance(outcome, PreparedRequest)]
         answers = iter(await self._send_group(parts.sender, group, threads))
-        return [next(answers) if isinstance(it, PreparedRequest) else it for it in outcomes]
+        return [
+            next(answers) if isinstance(outcome, PreparedRequest) else outcome
+            for outcome in outcomes
+        ]
 
     async def _send_group(
         self,
@@ -2119,25 +2134,9 @@ def connect(
     >>> gqlnb.connect("demo").execute("{ viewer { login } }").data
     {'viewer': {'login': 'demo'}}
     """
-    options = {
-        "token": token,
-        "headers": headers or None,
-        "schema": schema,
-        "timeout": timeout,
-        "limits": limits,
-        "verify": verify,
-        "validate": validate,
-        "recording": recording,
-        "mode": mode,
-        "cache": cache,
-        "uds": uds,
-        "batch": batch,
-        "persisted_queries": persisted_queries,
-        "nan": nan,
-        "viewer": viewer,
-        "restricted": restricted,
-        "base_url": base_url,
-    }
+    options = locals()  # all parameters, so that none can be forgotten here
+    del options["target"]
+    options["headers"] = headers or None
     given: Any = {name: value for name, value in options.items() if value is not None}
     if isinstance(target, Client) and given:
         msg = (

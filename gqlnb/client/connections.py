@@ -137,8 +137,8 @@ def get_builtin(name: str) -> NamedConnection | None:
     It can be pickled, and given to :func:`provide_builtin` where its package is not loaded yet.
     """
     with _lock:
-        found = _merge_connections().get(name)
-        return found if found is not None and found is _builtin.get(name) else None
+        connection = _merge_connections().get(name)
+        return connection if connection is not None and connection is _builtin.get(name) else None
 
 
 def close_client(name: str) -> None:
@@ -168,10 +168,10 @@ def is_known(name: str) -> bool:
     with _lock:
         if name in _registered or name in _builtin:
             return True
-    found, fault = read_connection_files()
-    if fault and name not in found:
+    names, fault = read_connection_files()
+    if fault and name not in names:
         raise OptionError(fault)
-    return name in found
+    return name in names
 
 
 def list_connections() -> tuple[NamedConnection, ...]:
@@ -316,18 +316,18 @@ def check_connection(name: str, objects: Sequence[str] = ()) -> None:
 def _find_connection(name: str, objects: Sequence[str] = ()) -> NamedConnection:
     if name in _registered:  # without reading files
         return _registered[name]
-    found, fault = read_connection_files()
-    if name in found:
-        return found[name]
+    connections, fault = read_connection_files()
+    if name in connections:
+        return connections[name]
     if name in _builtin:
         return _builtin[name]
     if fault:
         raise OptionError(fault)
     names = [*_merge_connections(), *objects]
-    known = ", ".join(map(repr, names)) or "none"
+    listed = ", ".join(map(repr, names)) or "none"
     msg = (
         f"No connection is called {redact_url(name)!r}.{suggest(name, names)} "
-        f"Known: {known}. An address begins with http:// or https://."
+        f"Known: {listed}. An address begins with http:// or https://."
     )
     raise TargetError(msg)
 
@@ -391,7 +391,7 @@ def read_connection_files() -> tuple[dict[str, NamedConnection], str]:
 @lru_cache(maxsize=1)
 def _parse_connection_files(_stamps: object) -> tuple[dict[str, NamedConnection], str]:
     """Read both files; cached, because every cell that names a connection looks it up."""
-    found: dict[str, NamedConnection] = {}
+    named: dict[str, NamedConnection] = {}
     faults = []
     for load_settings in (load_user_settings, load_project_settings):
         try:
@@ -403,9 +403,9 @@ def _parse_connection_files(_stamps: object) -> tuple[dict[str, NamedConnection]
             faults.append(str(error))
             continue
         for name, table in tables.items():
-            found.pop(name, None)  # one that is replaced is listed among those of its new file
-            found[name] = read_connection(settings, name, table)
-    return found, " ".join(faults)
+            named.pop(name, None)  # one that is replaced is listed among those of its new file
+            named[name] = read_connection(settings, name, table)
+    return named, " ".join(faults)
 
 
 def read_connection(settings: Settings, name: str, table: object) -> NamedConnection:
@@ -548,8 +548,8 @@ def save_connection(name: str, url: str, token: str | None, headers: Mapping[str
         place = settings.locate_key(TABLE, name)
         msg = f"{place} has a connection {name!r}. Change it there."
     elif not CONNECTION_NAME.fullmatch(name):
-        shown = sanitize_text(name, 40)
-        msg = f"{shown!r} is not a valid name: write letters, digits, '-' and '_'."
+        quoted = sanitize_text(name, 40)
+        msg = f"{quoted!r} is not a valid name: write letters, digits, '-' and '_'."
     elif errors:
         msg = f"{name!r} was not saved: {errors[0]}"
     if msg:
@@ -587,8 +587,8 @@ def change_connection(name: str, new_name: str | None) -> str:
     if new_name is not None and (
         not CONNECTION_NAME.fullmatch(new_name) or new_name in _merge_connections()
     ):
-        shown = sanitize_text(new_name, 40)
-        msg = f"{shown!r} is taken, or not a valid name: write letters, digits, '-' and '_'."
+        quoted = sanitize_text(new_name, 40)
+        msg = f"{quoted!r} is taken, or not a valid name: write letters, digits, '-' and '_'."
         raise OptionError(msg)
     path = write_table(settings, (TABLE, name), new_name=new_name)
     with _lock:

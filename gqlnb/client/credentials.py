@@ -273,12 +273,12 @@ class Credentials:
         """
         values: dict[str, str | Token] = dict(self.headers)
         if self.token is not None:
-            values = {k: it for k, it in values.items() if k.lower() != "authorization"}
+            values = {k: value for k, value in values.items() if k.lower() != "authorization"}
             values["Authorization"] = self.token
         before = refused or {}
         return {
-            name: it.build_header(before.get(name)) if isinstance(it, Token) else it
-            for name, it in values.items()
+            name: value.build_header(before.get(name)) if isinstance(value, Token) else value
+            for name, value in values.items()
         }
 
     async def abuild_headers(self, refused: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -479,9 +479,9 @@ def resolve_value(value: str) -> str:
     scheme, source = match[1] or "", match[2]
     word, _, name = source.partition(":")
     if not scheme and word == "env":  # the variable may hold a whole header, with spaces in it
-        found = os.environ.get(name.strip(), "").strip()
-        if found:
-            return found
+        secret = os.environ.get(name.strip(), "").strip()
+        if secret:
+            return secret
     token = Token.from_source(source, scheme)
     return token.build_header() if token is not None else ""
 

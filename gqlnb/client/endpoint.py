@@ -96,8 +96,8 @@ def _check_bundle(path: str, origin: str) -> str:
         msg = f"{origin} refers to a file that does not exist: {sanitize_text(path, 80)!r}."
         raise TargetError(msg)
     if file.is_file() and not _has_certificates(file):
-        shown = sanitize_text(path, 80)
-        msg = f"{origin} names a file without certificates in PEM form: {shown!r}."
+        name = sanitize_text(path, 80)
+        msg = f"{origin} names a file without certificates in PEM form: {name!r}."
         raise TargetError(msg)
     return str(file)
 
@@ -188,7 +188,7 @@ class EndpointOptions:
     explicit_limits
         The limits as given; None for the defaults.
     verify
-        As for :class:`gqlnb.Client`.
+        Whether certificates are checked, or the certificates or the context that checks them.
     cache
         How answers are remembered; None for not at all.
     uds
@@ -329,7 +329,7 @@ def open_endpoint(target: object, options: EndpointOptions) -> Endpoint:
     Parameters
     ----------
     target
-        As for :class:`gqlnb.Client`.
+        Whatever a client can be created for, such as an address or a schema.
     options
         The options of the client.
 
@@ -465,7 +465,8 @@ def apply_call_options(
     endpoint
         The endpoint of the client.
     token, headers, extensions, timeout
-        As for :meth:`gqlnb.Client.execute`; None for those of the endpoint.
+        The credentials, headers and extensions of one request, and the longest time for its answer
+        in seconds; None for those of the endpoint.
 
     Raises
     ------
@@ -497,7 +498,11 @@ def apply_call_options(
     credentials = settings.credentials
     if given.token is not None or given.headers or missing is not None:
         names = {name.lower() for name in given.headers}
-        kept = {name: it for name, it in credentials.headers.items() if name.lower() not in names}
+        kept = {
+            name: header
+            for name, header in credentials.headers.items()
+            if name.lower() not in names
+        }
         # A request has one Authorization header, so either takes the place of the client's token.
         replaced = "authorization" in names or token is not None
         token = given.token if replaced else credentials.token
@@ -567,7 +572,7 @@ class Exchange:
         sent = "".join(f"> {name}: {value}\n" for name, value in self.request_headers.items())
         received = "".join(f"< {name}: {value}\n" for name, value in self.headers.items())
         return (
-            "".join(f"{each!r}\n\n" for each in self.history)
+            "".join(f"{exchange!r}\n\n" for exchange in self.history)
             + f"> POST {self.url}\n{sent}>\n{cut_body(self.request_body)}\n"
             + f"< HTTP {self.status} after {self.seconds:.3f} s\n{received}<\n"
             + cut_body(self.body)

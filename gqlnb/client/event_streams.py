@@ -215,14 +215,14 @@ class StreamedAnswer:
         with enter_call(self._call):
             answer = self._http.open_answer(url, self._body, self._call, self._headers)
             head = read_head(answer)
-            found = make_stream_decoder(
+            decoder = make_stream_decoder(
                 head.get("content-type", ""),
                 self._http.cap,
                 is_subscription=self._headers["Accept"] != ACCEPT_PARTS,
             )
-            if answer.status != 200 or found is None:
+            if answer.status != 200 or decoder is None:
                 return self._http.read_answer(answer)
-            self._answer, self._events = answer, found
+            self._answer, self._events = answer, decoder
             self._decoder = create_decoder(self._http.get_encoding(head))
             return self._http.credentials.redact_echoes(Response(200, head))
 
@@ -234,15 +234,15 @@ class StreamedAnswer:
                 return None
             try:
                 part = self._next_piece(self._answer)
-                found = answers.feed(part)
+                events = answers.feed(part)
             except (TimeoutError, urllib3.exceptions.ReadTimeoutError):
                 return TransportError(f"POST {self._http.source}: {PEER_GONE}", broken=True)
             except BaseException as error:  # noqa: BLE001 - returned, see above
                 return self._http.convert_failure(error, self._call, changes=False)
             finally:
                 self._close_if_left()
-        if part or found:
-            return found
+        if part or events:
+            return events
         if answers.may_end():
             return None
         return TransportError(f"POST {self._http.source}: {STREAM_CUT}", broken=True)
@@ -328,10 +328,10 @@ async def stream_events(
         yield begun
         if begun is not None:
             return
-        while (found := await hand.run(reading.read_more)) is not None:
-            if isinstance(found, BaseException):
-                raise found
-            for response in found:
+        while (events := await hand.run(reading.read_more)) is not None:
+            if isinstance(events, BaseException):
+                raise events
+            for response in events:
                 yield response
     finally:
         reading.close()
@@ -459,9 +459,9 @@ async def open_asgi_link(
         fault = build_not_spoken_error(asgi.source, offered)
     elif message is not None and message["type"] == "websocket.http.response.start":
         body = b"".join([part async for part in read_bodies(running.receive_message)])
-        found = Response(message["status"], read_answer_headers(message), body)
+        response = Response(message["status"], read_answer_headers(message), body)
         await running.close()
-        return asgi.credentials.redact_echoes(found)
+        return asgi.credentials.redact_echoes(response)
     await running.close()
     return fault or NotOfferedError(
         f"{asgi.source}: the application does not accept WebSocket connections."
@@ -529,8 +529,8 @@ async def stream_asgi_events(
         yield None
         encoding = asgi.credentials.redact(headers.get("content-encoding", ""))
         async for piece in read_pieces(running, encoding, asgi.source):
-            for each in answers.feed(piece):
-                yield each
+            for event in answers.feed(piece):
+                yield event
             if answers.ended:
                 return
         if not answers.may_end():

@@ -6,7 +6,7 @@ import sys
 from functools import cache
 from importlib import import_module
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from graphql import ExecutionResult, print_ast, separate_operations
 
@@ -29,12 +29,11 @@ from gqlnb.redact import redact_text, strip_traceback
 from gqlnb.result.result import Result
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+    from collections.abc import AsyncGenerator, Sequence
 
-    from graphql import DocumentNode, GraphQLSchema
+    from graphql import GraphQLSchema
 
     from gqlnb.client.batches import BatchItem, BatchOutcome
-    from gqlnb.engine.subscription import Stream
     from gqlnb.http.messages import Request
 
 
@@ -88,13 +87,13 @@ class GqlClientTransport:
             return background.run(self.asend(request))
         with self._lock:
             try:
-                found = self._client.execute_sync(
+                answer = self._client.execute_sync(
                     self._build_gql_request(request), **EXECUTE_OPTIONS
                 )
             except Exception as error:  # noqa: BLE001 - of gql, or of any library that it uses
                 failure = self._convert_error(error)
             else:
-                return convert_gql_result(found)
+                return convert_gql_result(answer)
         return return_or_raise(failure)
 
     async def asend(self, request: Request) -> Response:
@@ -108,13 +107,13 @@ class GqlClientTransport:
         if not hasattr(self._client.transport, "subscribe"):
             return await background.run_in_thread(lambda: self.send(request))
         try:
-            found = await self._client.execute_async(
+            answer = await self._client.execute_async(
                 self._build_gql_request(request), **EXECUTE_OPTIONS
             )
         except Exception as error:  # noqa: BLE001 - of gql, or of any library that it uses
             failure = self._convert_error(error)
         else:
-            return convert_gql_result(found)
+            return convert_gql_result(answer)
         return return_or_raise(failure)
 
     def _build_gql_request(self, request: Request) -> Any:  # noqa: ANN401 - as above
@@ -144,50 +143,8 @@ class GqlClientTransport:
         """Do nothing: gql closes after each request."""
 
 
-class GqlRequest(Protocol):
-    """The members of gql's ``GraphQLRequest`` that are read."""
-
-    variable_values: dict[str, Any] | None
-    operation_name: str | None
-
-    @property
-    def document(self) -> DocumentNode:
-        """The parsed document."""
-
-    @property
-    def payload(self) -> Mapping[str, Any]:
-        """The JSON of the request."""
-
-
-class GqlnbClient(Protocol):
-    """The methods of :class:`gqlnb.Client` that gql's transports need."""
-
-    def execute(
-        self, text: str, variables: Mapping[str, Any] | None, *, operation: str | None
-    ) -> Result:
-        """Execute an operation."""
-
-    async def aexecute(
-        self, text: str, variables: Mapping[str, Any] | None, *, operation: str | None
-    ) -> Result:
-        """Asynchronous version of :meth:`execute`."""
-
-    def execute_many(
-        self, documents: Iterable[BatchItem], *, return_errors: bool
-    ) -> list[BatchOutcome]:
-        """Execute several documents."""
-
-    async def aexecute_many(
-        self, documents: Iterable[BatchItem], *, return_errors: bool
-    ) -> list[BatchOutcome]:
-        """Asynchronous version of :meth:`execute_many`."""
-
-    def asubscribe(
-        self, text: str, variables: Mapping[str, Any] | None, *, operation: str | None
-    ) -> Stream:
-        """Return the stream of a subscription."""
-
-
+GqlRequest: TypeAlias = Any  # a ``GraphQLRequest`` of gql, which is optional
+GqlnbClient: TypeAlias = Any  # a gqlnb.Client, whose module imports this one
 EXECUTE_OPTIONS = {
     "serialize_variables": False,
     "parse_result": False,
@@ -206,14 +163,14 @@ def make_verbatim_request_class(kind: Any) -> Any:  # noqa: ANN401 - gql is opti
     return type("GraphQLRequest", (kind,), {"payload": property(payload)})
 
 
-def convert_gql_result(found: Any) -> Response:  # noqa: ANN401 - gql is optional
+def convert_gql_result(answer: Any) -> Response:  # noqa: ANN401 - gql is optional
     """Return the response for a result of gql."""
-    errors = [getattr(error, "formatted", error) for error in found.errors or ()]
+    errors = [getattr(error, "formatted", error) for error in answer.errors or ()]
     members: dict[str, Any] = {}
     # gql does not distinguish null from absent data; an error with a path belongs to an execution.
-    if found.data is not None or (errors and any(error.get("path") for error in errors)):
-        members["data"] = found.data
-    members.update({k: v for k, v in (("errors", errors), ("extensions", found.extensions)) if v})
+    if answer.data is not None or (errors and any(error.get("path") for error in errors)):
+        members["data"] = answer.data
+    members.update({k: v for k, v in (("errors", errors), ("extensions", answer.extensions)) if v})
     return Response(200, members=members)
 
 
@@ -277,7 +234,7 @@ class GqlTransport:
         """Execute requests of gql concurrently, and return their results in order."""
         items = [isolate_operation(request) for request in requests]
         return [
-            convert_outcome(each) for each in self._client.execute_many(items, return_errors=True)
+            convert_outcome(item) for item in self._client.execute_many(items, return_errors=True)
         ]
 
     def __repr__(self) -> str:
@@ -290,7 +247,7 @@ class AsyncGqlTransport:
     Parameters
     ----------
     client
-        As for :class:`GqlTransport`.
+        The client that sends the requests.
     """
 
     def __init__(self, client: GqlnbClient) -> None:
@@ -312,13 +269,15 @@ class AsyncGqlTransport:
 
         Parameters
         ----------
-        request, upload_files
-            As for :meth:`GqlTransport.execute`.
+        request
+            A ``GraphQLRequest``.
+        upload_files
+            As gql's own transports have it; files are sent in any case.
 
         Raises
         ------
         gql.transport.exceptions.TransportError
-            As for :meth:`GqlTransport.execute`.
+            If there is no response; the same classes as of gql's own transports.
         """
         try:
             outcome: BatchOutcome = await self._client.aexecute(
@@ -332,8 +291,8 @@ class AsyncGqlTransport:
         """Asynchronous version of :meth:`GqlTransport.execute_batch`."""
         items = [isolate_operation(request) for request in requests]
         return [
-            convert_outcome(each)
-            for each in await self._client.aexecute_many(items, return_errors=True)
+            convert_outcome(outcome)
+            for outcome in await self._client.aexecute_many(items, return_errors=True)
         ]
 
     async def subscribe(self, request: GqlRequest) -> AsyncGenerator[ExecutionResult, None]:
@@ -388,16 +347,16 @@ def isolate_operation(request: GqlRequest) -> BatchItem:
         return text, variables
     # A batch item has no operation name, so the document is reduced to the operation.
     parts = separate_operations(request.document)
-    found = parts.get(request.operation_name)
-    return (text if found is None else print_ast(found)), variables
+    separate = parts.get(request.operation_name)
+    return (text if separate is None else print_ast(separate)), variables
 
 
 def replace_file_vars(value: Any) -> Any:  # noqa: ANN401 - values of variables
     """Return variables with an Upload in the place of each ``FileVar`` of gql."""
     if isinstance(value, dict):
-        return {name: replace_file_vars(each) for name, each in value.items()}
+        return {name: replace_file_vars(item) for name, item in value.items()}
     if isinstance(value, list):
-        return [replace_file_vars(each) for each in value]
+        return [replace_file_vars(item) for item in value]
     if type(value).__name__ == "FileVar" and type(value).__module__.startswith("gql."):
         return Upload(value.f, value.filename, value.content_type)
     return value
@@ -420,7 +379,7 @@ def format_query_error(error: QueryError) -> list[Any]:
     """Return an error in a request as the errors of a response, which gql raises."""
     errors: Any = getattr(error.result, "errors", ())
     if errors:
-        return [dict(each) for each in errors]
+        return [dict(item) for item in errors]
     return [problem.formatted for problem in error.problems] or [{"message": str(error)}]
 
 

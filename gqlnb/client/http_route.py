@@ -95,21 +95,21 @@ def explain_failure(
     chain = list(iterate_causes(error))
     # After the first byte the endpoint is known to be there: advice about addresses and proxies
     # would mislead.
-    if begun and any(isinstance(found, ssl.SSLEOFError) for found in chain):
+    if begun and any(isinstance(cause, ssl.SSLEOFError) for cause in chain):
         return INCOMPLETE
-    if begun and any(isinstance(found, TimeoutError) for found in chain):
+    if begun and any(isinstance(cause, TimeoutError) for cause in chain):
         return (
             f"the answer was not complete within {read:g} s. "
             "Ask for less at a time. Try again, or pass a longer timeout=."
         )
-    socks = next((found for found in chain if is_about_socks(found)), None)
+    socks = next((cause for cause in chain if is_about_socks(cause)), None)
     if socks is not None:
         return _explain_socks(socks, host)
     for kinds, reason in REASONS:
-        for found in chain:
-            if isinstance(found, kinds):
+        for cause in chain:
+            if isinstance(cause, kinds):
                 if not isinstance(reason, str):
-                    return reason(found, host)
+                    return reason(cause, host)
                 return reason.format(host=host, connect=f"{connect:g}", read=f"{read:g}")
     return f"the request failed ({type(chain[-1]).__name__})."
 
@@ -117,8 +117,8 @@ def explain_failure(
 def is_broken(error: BaseException) -> bool:
     """Return whether an established connection ended before the end of the response."""
     chain = list(iterate_causes(error))
-    return any(isinstance(found, ENDED_ERRORS) for found in chain) and not any(
-        isinstance(found, (TimeoutError, urllib3.ProxyError)) for found in chain
+    return any(isinstance(cause, ENDED_ERRORS) for cause in chain) and not any(
+        isinstance(cause, (TimeoutError, urllib3.ProxyError)) for cause in chain
     )
 
 
@@ -132,13 +132,13 @@ def iterate_causes(error: BaseException) -> Iterator[BaseException]:
     waiting: list[object] = [error]
     seen: set[int] = set()
     while waiting and len(seen) < MAX_CHAIN:
-        found = waiting.pop(0)
-        if not isinstance(found, BaseException) or id(found) in seen:
+        cause = waiting.pop(0)
+        if not isinstance(cause, BaseException) or id(cause) in seen:
             continue
-        seen.add(id(found))
-        yield found
-        inner = getattr(found, "reason", None)
-        waiting += [inner, *found.args, found.__cause__, found.__context__]
+        seen.add(id(cause))
+        yield cause
+        inner = getattr(cause, "reason", None)
+        waiting += [inner, *cause.args, cause.__cause__, cause.__context__]
 
 
 def _explain_certificate(error: BaseException, _host: str) -> str:
@@ -166,14 +166,14 @@ def _explain_handshake(error: BaseException, _host: str) -> str:
 
 def _explain_proxy(error: BaseException, host: str) -> str:
     """Return the reason why a proxy did not reach the endpoint."""
-    found = next(
-        (m for each in iterate_causes(error) if (m := TUNNEL_ANSWER.match(str(each)))), None
+    refused = next(
+        (m for cause in iterate_causes(error) if (m := TUNNEL_ANSWER.match(str(cause)))), None
     )
-    if found is None:
+    if refused is None:
         return f"the proxy did not answer. {PROXY_ADVICE.format(host=host)}"
-    if found[1] == "407":
+    if refused[1] == "407":
         return PROXY_LOGIN
-    words = sanitize_text(f"{found[1]} {found[2]}", 80)
+    words = sanitize_text(f"{refused[1]} {refused[2]}", 80)
     return f"the proxy did not connect (HTTP {words}). {PROXY_ADVICE.format(host=host)}"
 
 
@@ -200,10 +200,6 @@ def _explain_os_error(error: BaseException, _host: str) -> str:
     detail = getattr(error, "strerror", None)
     why = sanitize_text(detail, 120) if isinstance(detail, str) else type(error).__name__
     return f"the connection failed: {why}."
-
-
-def _explain_decompression(error: BaseException, _host: str) -> str:
-    return f"the answer could not be read: {error!s}"
 
 
 CUT_ERRORS = (http.client.IncompleteRead, urllib3.IncompleteRead, TruncatedBodyError)
@@ -246,7 +242,7 @@ REASONS: ReasonTable = (
         (InvalidLengthError, urllib3.InvalidHeader),
         "the answer could not be read: it does not say what its length is.",
     ),
-    ((DecompressionError,), _explain_decompression),
+    ((DecompressionError,), lambda error, _host: f"the answer could not be read: {error}"),
     (
         (http.client.HTTPException,),
         "the connection failed: the server there does not speak HTTP.",
@@ -442,7 +438,7 @@ class StrictHTTPResponse(http.client.HTTPResponse):
         if self.chunked and given:
             self.will_close = True  # RFC 9112, 6.3: two lengths may be request smuggling
         elif self.length is None and "," in given:
-            lengths = {each.strip() for each in given.split(",")}
+            lengths = {text.strip() for text in given.split(",")}
             if len(lengths) == 1 and (only := lengths.pop()).isdecimal():
                 self.length = int(only)  # the same length twice, which some proxies send
                 self.will_close = self._check_close()  # type: ignore[attr-defined]
@@ -588,7 +584,7 @@ class DeadlineAdapter(HTTPAdapter):
         uds: str | None = None,
         **options: Any,  # noqa: ANN401 - requests'
     ) -> None:
-        self._pools: dict[str, Any] = {k: partial(it, uds=uds) for k, it in POOLS.items()}
+        self._pools: dict[str, Any] = {k: partial(pool, uds=uds) for k, pool in POOLS.items()}
         self._tls_options = {} if context is None else {"ssl_context": context}
         super().__init__(**options)
 

@@ -40,11 +40,16 @@ from gqlnb.client.transports import (
     InvalidLengthError,
     enter_call,
 )
-from gqlnb.document.json_codec import JSONError, load_json, split_json_array
+from gqlnb.document.json_codec import JSONError, split_json_array
 from gqlnb.document.upload import has_file
 from gqlnb.errors import AuthError, GqlnbError, TransportError
 from gqlnb.http.content_encoding import BodyTooLargeError, accepted_encodings, decompress_body
-from gqlnb.http.error_responses import is_login_path, is_token_refused
+from gqlnb.http.error_responses import (
+    is_login_path,
+    is_token_refused,
+    list_errors,
+    load_members,
+)
 from gqlnb.http.messages import (
     NOT_SUPPORTED,
     UNKNOWN,
@@ -168,28 +173,18 @@ def read_refusal(response: Response) -> Refusal | None:
     is_success = 200 <= response.status < 300
     if is_success and len(response.body) > MAX_REFUSAL:
         return None
-    members = read_members(response.body)
-    found = members.get("errors")
-    errors = [it for it in found if isinstance(it, Mapping)] if isinstance(found, list) else []
+    members = load_members(response.body[:MAX_REFUSAL])
+    errors = list_errors(members)
     # Null data: some servers send it with a refusal, too, whose errors have no path. A mutation
     # that was executed must not be taken for a refusal.
     is_null = "data" in members and members["data"] is None
-    of_fields = any(it.get("path") for it in errors)
+    of_fields = any(entry.get("path") for entry in errors)
     if members.get("data") is not None or (is_null and is_success) or of_fields:
         return None
     for refusal, (message, code) in REFUSALS.items():
-        if any(it.get("message") == message or read_code(it) == code for it in errors):
+        if any(entry.get("message") == message or read_code(entry) == code for entry in errors):
             return refusal
     return "other"
-
-
-def read_members(body: bytes) -> Mapping[str, Any]:
-    """Return the members of a JSON object; none of any other body."""
-    try:
-        members = load_json(body[:MAX_REFUSAL])
-    except JSONError:
-        return {}
-    return members if isinstance(members, Mapping) else {}
 
 
 def read_code(error: Mapping[str, Any]) -> object:
@@ -213,7 +208,7 @@ class HttpConnections:
     url
         The endpoint.
     verify, uds
-        As for :class:`HttpTransport`.
+        Whether and how certificates are checked, and the path of a Unix socket; None for none.
     """
 
     def __init__(self, url: str, *, verify: bool | str | ssl.SSLContext, uds: str | None) -> None:
@@ -582,7 +577,7 @@ class HttpTransport:
         """Raise an error for an invalid or too large ``Content-Length``."""
         first, *others = length.split(",")  # equal lengths are harmless
         first = first.strip()
-        is_clear = not others or {each.strip() for each in others} == {first}
+        is_clear = not others or {text.strip() for text in others} == {first}
         if not (is_clear and first.isdecimal() and first.isascii()):
             raise InvalidLengthError
         if self.cap is not None and int(first) > self.cap:

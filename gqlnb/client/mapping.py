@@ -196,7 +196,7 @@ class InputMap:
 
     def attach(self, error: BaseException) -> None:
         """Attach the answers so far to an exception, and how to go on."""
-        done = sum(isinstance(it, Result) for it in self._outcomes)
+        done = sum(isinstance(outcome, Result) for outcome in self._outcomes)
         error.outcomes = self._outcomes  # type: ignore[attr-defined]
         error.result = self._build_frame(strict=False)  # type: ignore[attr-defined]
         # In the place of the note of a batch, which numbers only the requests of this call.
@@ -228,21 +228,21 @@ def read_outcomes(resume: object, count: int) -> list[BatchOutcome | None]:
     """Return the outcomes of an earlier call, None for each input without one."""
     if resume is None:
         return [None] * count
-    found = getattr(resume, "outcomes", None)
-    if not isinstance(found, Sequence):
+    done = getattr(resume, "outcomes", None)
+    if not isinstance(done, Sequence):
         kind = type(resume).__name__
         msg = f"resume= takes a frame of map() or the error that ended it, not a {kind}."
         raise OptionError(msg)
-    if not found and count:
+    if not done and count:
         msg = (
             "resume= has no outcomes: they are not pickled. Run map() again; with cache= the "
             "inputs that were answered are not sent again."
         )
         raise OptionError(msg)
-    if len(found) != count:
-        msg = f"resume= has {len(found):,} inputs, and there are {count:,} now: give the same ones."
+    if len(done) != count:
+        msg = f"resume= has {len(done):,} inputs, and there are {count:,} now: give the same ones."
         raise OptionError(msg)
-    return list(found)
+    return list(done)
 
 
 def read_inputs(
@@ -257,7 +257,7 @@ def read_inputs(
     """
     names = [name for name in document.variables if name not in constants]
     required = [name for name in names if is_required(document, name)]
-    only = next((it[0] for it in (names, required) if len(it) == 1), None)
+    only = next((choice[0] for choice in (names, required) if len(choice) == 1), None)
     items = read_items_of(inputs)
     if batch_size is not None:
         return split_batches(items, document, only, batch_size)
@@ -266,9 +266,9 @@ def read_inputs(
         return InputRows([{only: item} for item in items], choose_beside(inputs, records))
     for number, record in enumerate(records):
         if record is None and only is None:
-            shown = sanitize_text(repr(items[number]), 80)
+            quoted = sanitize_text(repr(items[number]), 80)
             msg = (
-                f"Input {number}, {shown}, is one value, and the operation declares "
+                f"Input {number}, {quoted}, is one value, and the operation declares "
                 f"{describe_variables(document)}. Give a dict or a row with their names."
             )
             raise OptionError(msg)
@@ -309,8 +309,8 @@ def read_items_of(inputs: object) -> list[Any]:
         msg = f"{TAKES}. A {kind} is not computed yet: collect() or compute() it first."
         raise OptionError(msg)
     if isinstance(inputs, (str, bytes, Mapping)) or not isinstance(inputs, Iterable):
-        shown = sanitize_text(repr(inputs), 80)
-        msg = f"{TAKES}; not {shown}."
+        quoted = sanitize_text(repr(inputs), 80)
+        msg = f"{TAKES}; not {quoted}."
         if isinstance(inputs, Mapping):
             msg += " For a dict of columns: pandas.DataFrame(columns)."
         raise OptionError(msg)
@@ -360,8 +360,8 @@ def is_list_type(node: TypeNode) -> bool:
 
 def describe_variables(document: Document) -> str:
     """Return the declared variables with their types."""
-    found = (f"${name}: {format_variable_type(it)}" for name, it in document.variables.items())
-    return ", ".join(found) or "no variables"
+    texts = (f"${name}: {format_variable_type(node)}" for name, node in document.variables.items())
+    return ", ".join(texts) or "no variables"
 
 
 def number_problems(error: QueryError, number: int, batch_size: int | None = None) -> None:

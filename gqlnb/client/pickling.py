@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from graphql import GraphQLSchema
 
     from gqlnb.client.endpoint import Endpoint
-    from gqlnb.limits import Limits
 
 MAX_CLIENTS = 8  # made from recipes, per process; a harvest has one
 AnyClient = TypeVar("AnyClient", bound=connections.NamedClient)
@@ -38,21 +37,14 @@ class ClientRecipe(msgspec.Struct, frozen=True):
         The source of the token, such as ``"env:NAME"``, and its scheme; None for no token.
     headers
         Names and values; a secret value is given by its source.
-    timeout, limits, verify, uds, batch, persisted_queries, validate, nan
-        As for :class:`gqlnb.Client`.
+    options
+        Names and values of the other options that were given, of those of :class:`gqlnb.Client`.
     """
 
     target: str
     token: tuple[str, str] | None = None
     headers: tuple[tuple[str, str], ...] = ()
-    timeout: float = 60.0
-    limits: Limits | None = None
-    verify: bool | str | None = None
-    uds: str | None = None
-    batch: int | None = None
-    persisted_queries: bool = False
-    validate: bool = True
-    nan: str = "error"
+    options: tuple[tuple[str, Any], ...] = ()
 
     def open_client(self, make: Callable[..., AnyClient]) -> AnyClient:
         """Return the client, in one process the same one each time.
@@ -80,20 +72,8 @@ class ClientRecipe(msgspec.Struct, frozen=True):
         """
         if "://" not in self.target:
             return {}
-        return {
-            "token": None
-            if self.token is None
-            else Token.from_source(self.token[0], self.token[1]),
-            "headers": dict(self.headers) or None,
-            "timeout": self.timeout,
-            "limits": self.limits,
-            "verify": self.verify,
-            "uds": self.uds,
-            "batch": self.batch,
-            "persisted_queries": self.persisted_queries,
-            "validate": self.validate,
-            "nan": self.nan,
-        }
+        token = None if self.token is None else Token.from_source(*self.token)
+        return {"token": token, "headers": dict(self.headers) or None, **dict(self.options)}
 
 
 # The process is part of the key: a forked child must not use the connections of its parent.
@@ -124,25 +104,23 @@ def make_recipe(endpoint: Endpoint) -> ClientRecipe:
 
 def build_recipe(endpoint: Endpoint) -> ClientRecipe:
     """Return the recipe for an endpoint without local dependencies."""
-    transport, options = endpoint.transport, endpoint.options
+    transport, credentials = endpoint.transport, endpoint.credentials
     if not isinstance(transport, HttpTransport):
         return ClientRecipe(str(endpoint.name))
-    token, verify = options.credentials.token, options.verify
+    given = endpoint.options.collect_given()
+    for name in ("token", "headers", "recording", "cache"):
+        given.pop(name, None)
+    if isinstance(given.get("verify"), os.PathLike):
+        given["verify"] = str(given["verify"])
+    token = credentials.token
     return ClientRecipe(
         target=transport.url,
         token=None if token is None else (str(token.where), token.scheme),
         headers=tuple(
             (name, str(value.where) if isinstance(value, Token) else value)
-            for name, value in options.credentials.headers.items()
+            for name, value in credentials.headers.items()
         ),
-        timeout=options.timeout,
-        limits=options.limits,
-        verify=verify if isinstance(verify, (bool, type(None))) else str(verify),
-        uds=options.uds,
-        batch=options.batch,
-        persisted_queries=options.persisted_queries,
-        validate=options.validate,
-        nan=options.nan,
+        options=tuple(given.items()),
     )
 
 

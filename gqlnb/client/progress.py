@@ -12,8 +12,8 @@ from io import StringIO
 from time import monotonic, time
 from typing import TYPE_CHECKING, Any, Self
 
-from gqlnb.errors import OptionError, sanitize_text
 from gqlnb.interactive import is_interactive
+from gqlnb.option_checks import raise_option_error
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -65,9 +65,7 @@ class Progress:
         clock: Callable[[], float] = monotonic,
     ) -> None:
         if show != "auto" and not isinstance(show, bool) and not callable(show):
-            shown = sanitize_text(repr(show), 40)
-            msg = f"progress= takes 'auto', True, False or a function, not {shown}."
-            raise OptionError(msg)
+            raise_option_error("progress", show, "'auto', True, False or a function")
         self._callback = show if callable(show) else None
         self._is_shown, self._is_delayed = decide_display(show)
         self._title, self._clock = title, clock

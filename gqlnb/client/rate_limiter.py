@@ -75,18 +75,6 @@ class QueuedRequest:
         Whether the request was admitted and has not ended.
     """
 
-    __slots__ = (
-        "_announcement",
-        "_is_announced",
-        "_loop",
-        "_queue",
-        "_wakeup",
-        "is_sent",
-        "points",
-        "source",
-        "wait",
-    )
-
     def __init__(self, queue: RequestQueue, points: float, wait: float, source: str) -> None:
         self._queue, self.points, self.wait, self.source = queue, points, wait, source
         self.is_sent = self._is_announced = False
@@ -392,11 +380,11 @@ class RateLimiter:
 
 def explain_wait(flow: Throttle, now: float) -> str:
     """Return the reason for a wait, as a sentence."""
-    known = flow.estimate_budget(now)
+    budget = flow.estimate_budget(now)
     if now < flow.blocked_until:
         return "The endpoint requested a delay."
-    if known.reset is not None and known.remaining is not None and not known.remaining >= 1:
-        return f"The budget is used up until {known.reset:%Y-%m-%d %H:%M:%S} UTC."
-    if known.restored:
-        return f"The budget has {known.remaining:,.0f} points, too few for the request."
+    if budget.reset is not None and budget.remaining is not None and not budget.remaining >= 1:
+        return f"The budget is used up until {budget.reset:%Y-%m-%d %H:%M:%S} UTC."
+    if budget.restored:
+        return f"The budget has {budget.remaining:,.0f} points, too few for the request."
     return "The limit of 60 seconds of processing time per minute is exhausted."

@@ -245,9 +245,9 @@ class RequestPreparer:
             return self._endpoint.local_schema.parse_document(text, operation)
         key = (text, schema, operation)
         # Subclasses of str may compare equal to other texts.
-        found = self._documents.get(key) if type(text) is str else None
-        if found is not None:
-            return found
+        cached = self._documents.get(key) if type(text) is str else None
+        if cached is not None:
+            return cached
         try:
             document = Document.parse(*key)
         except QueryError as error:
@@ -347,11 +347,11 @@ def add_target_hint(error: QueryError, description: str) -> None:
         return
     # With the last problem that is shown: a hint on a later one would be cut off with it.
     last = min(len(error.problems), MAX_PROBLEMS_SHOWN) - 1
-    shown = error.problems[last]
-    hint = f"{shown.hint}\n  {text}" if shown.hint else text
+    problem = error.problems[last]
+    hint = f"{problem.hint}\n  {text}" if problem.hint else text
     error.problems = (
         *error.problems[:last],
-        replace(shown, hint=hint),
+        replace(problem, hint=hint),
         *error.problems[last + 1 :],
     )
 
@@ -402,9 +402,9 @@ def wrap_files(name: str, value: Any, uploads: dict[int, Upload]) -> object:  # 
     if isinstance(value, dict):
         dotted = next((key for key in value if "." in key and has_file(value[key])), None)
         if dotted is not None:  # the multipart form separates the keys of a path by dots
-            shown = sanitize_text(dotted, 80)
+            quoted = sanitize_text(dotted, 80)
             msg = (
-                f"Variable '${name}': files are not supported under the key {shown!r}, because it "
+                f"Variable '${name}': files are not supported under the key {quoted!r}, because it "
                 "contains a dot."
             )
             raise QueryError(msg)

@@ -100,6 +100,12 @@ class RequestSender:
         derived._shown_warnings = self._shown_warnings
         return derived
 
+    def _start_loop(self, kind: str, max_wait: float | None = None) -> RetryLoop:
+        """Return the loop of attempts at a request, with the bounds of the endpoint."""
+        endpoint = self._endpoint
+        wait = endpoint.limits.wait if max_wait is None else max_wait
+        return RetryLoop(kind, endpoint.source, endpoint.options.timeout, wait)
+
     def send(
         self,
         prepared: PreparedRequest,
@@ -132,14 +138,10 @@ class RequestSender:
         GqlnbError
             If there is no result.
         """
-        if prepared.cached is not None:
-            found = find_cached(prepared.cached, prepared.context, on_attempt)
-            if found is not None:
-                return found
-        started, endpoint = monotonic(), self._endpoint
-        wait = endpoint.limits.wait if max_wait is None else max_wait
-        kind = prepared.context.document.kind
-        loop = RetryLoop(kind, endpoint.source, endpoint.options.timeout, wait)
+        cached = find_cached(prepared, on_attempt)
+        if cached is not None:
+            return cached
+        started, loop = monotonic(), self._start_loop(prepared.context.document.kind, max_wait)
         turn = partial(self.limiter.queue_request, wait=max_wait) if queued else nullcontext
         attempt = partial(self.send_once, prepared, on_attempt=on_attempt)
         result = loop.run(attempt, turn, give_up)
@@ -156,13 +158,10 @@ class RequestSender:
         quiet: bool = False,
     ) -> Result:
         """Asynchronous version of :meth:`send`."""
-        if prepared.cached is not None:
-            found = find_cached(prepared.cached, prepared.context, on_attempt)
-            if found is not None:
-                return found
-        started, endpoint = monotonic(), self._endpoint
-        kind = prepared.context.document.kind
-        loop = RetryLoop(kind, endpoint.source, endpoint.options.timeout, endpoint.limits.wait)
+        cached = find_cached(prepared, on_attempt)
+        if cached is not None:
+            return cached
+        started, loop = monotonic(), self._start_loop(prepared.context.document.kind)
         turn = self.limiter.queue_request if queued else nullcontext
         attempt = partial(self.asend_once, prepared, on_attempt=on_attempt)
         result = await loop.arun(attempt, turn, give_up)
@@ -180,7 +179,7 @@ class RequestSender:
             own answer says that another attempt may help.
         """
         outcomes: dict[int, Result | GqlnbError] = {}
-        together = [at for at, it in enumerate(prepared) if it.can_share_array()]
+        together = [at for at, one in enumerate(prepared) if one.can_share_array()]
         if len(together) > 1:
             group = [prepared[at] for at in together]
             try:
@@ -203,9 +202,8 @@ class RequestSender:
 
     async def _asend_group(self, group: Sequence[PreparedRequest]) -> list[Result | GqlnbError]:
         """Send one array, again where that may help; raise the error of the whole array."""
-        started, endpoint = monotonic(), self._endpoint
-        kind = "query" if all(it.request.is_query for it in group) else "mutation"
-        loop = RetryLoop(kind, endpoint.source, endpoint.options.timeout, endpoint.limits.wait)
+        kind = "query" if all(one.request.is_query for one in group) else "mutation"
+        started, loop = monotonic(), self._start_loop(kind)
         attempt = partial(self._asend_group_once, group)
         outcomes = await loop.arun(attempt, self.limiter.queue_request)
         for prepared, outcome in zip(group, outcomes, strict=True):
@@ -218,8 +216,8 @@ class RequestSender:
     ) -> list[Result | GqlnbError] | Failure:
         """Make one attempt; an error that another attempt might not have is returned."""
         started = monotonic()
-        contexts = [replace(it.context, now=time.time()) for it in group]
-        array = RequestArray(tuple(it.request for it in group), deadline)
+        contexts = [replace(one.context, now=time.time()) for one in group]
+        array = RequestArray(tuple(one.request for one in group), deadline)
         transport = cast("HttpTransport", group[0].transport)
         try:
             self.limiter.check_wait()
@@ -299,17 +297,15 @@ class RequestSender:
 
 
 def find_cached(
-    cached: CachedRequest,
-    context: ResponseContext,
-    on_attempt: Callable[[Outcome | None, float], None] | None,
+    prepared: PreparedRequest, on_attempt: Callable[[Outcome | None, float], None] | None
 ) -> Result | None:
     """Return the remembered answer to a request; None if it must be sent."""
-    found = cached.find()
-    if found is None:
+    answer = None if prepared.cached is None else prepared.cached.find()
+    if answer is None:
         return None
-    response, seconds = found
+    response, seconds = answer
     try:
-        result = parse_response(response, context)
+        result = parse_response(response, prepared.context)
     except GqlnbError:  # it does not fit the document any more
         return None
     if result.errors:  # nor the schema: answers with errors are not remembered

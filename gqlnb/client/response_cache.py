@@ -32,7 +32,7 @@ from gqlnb.document.json_codec import JSONError
 from gqlnb.document.syntax import normalize_document
 from gqlnb.errors import OptionError, sanitize_text
 from gqlnb.http.messages import Response
-from gqlnb.option_checks import explain_keywords
+from gqlnb.option_checks import explain_keywords, raise_option_error
 from gqlnb.redact import redact_text
 
 if TYPE_CHECKING:
@@ -177,12 +177,11 @@ def resolve_cache(value: object, *, refresh: bool = False) -> CachePolicy | None
     elif isinstance(value, str) and (match := AGE.fullmatch(value.strip())) is not None:
         seconds = float(match[1]) * UNITS[match[2]]
     if seconds is None or not 0 < seconds < float("inf"):
-        shown = sanitize_text(repr(value), 40)
-        msg = (
-            "cache= takes how long an answer is used: '90s', '15min', '1h', '7d', '2w', seconds "
-            f"above 0, a timedelta, or True for a day; not {shown}."
+        valid = (
+            "how long an answer is used: '90s', '15min', '1h', '7d', '2w', seconds above 0, a "
+            "timedelta, or True for a day"
         )
-        raise OptionError(msg)
+        raise_option_error("cache", value, valid)
     return CachePolicy(seconds, refresh)
 
 
@@ -444,7 +443,9 @@ def prepare_cached_request(
         return None
     if not isinstance(transport, HttpTransport) or document.incremental_directives:
         return None
-    lines = sorted(f"{name.lower()}: {it}" for name, it in credentials.build_headers().items())
+    lines = sorted(
+        f"{name.lower()}: {value}" for name, value in credentials.build_headers().items()
+    )
     try:
         asked = encode_request(
             f"{transport.uds or ''}{transport.url}",

@@ -124,7 +124,7 @@ def unused_fields(schema: object, documents: Iterable[str]) -> list[str]:
         for kind in loaded.type_map.values()
         if (is_object_type(kind) or is_interface_type(kind)) and not is_introspection_type(kind)
         for field in kind.fields
-        if used.isdisjoint(f"{it.name}.{field}" for it in (kind, *kind.interfaces))
+        if used.isdisjoint(f"{owner.name}.{field}" for owner in (kind, *kind.interfaces))
     ]
 
 

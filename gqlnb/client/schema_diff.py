@@ -144,8 +144,8 @@ class SchemaChanges:
         import pandas as pd
 
         rows = [
-            (each.severity, each.kind, each.place, each.description, list(each.touches))
-            for each in self.changes
+            (change.severity, change.kind, change.place, change.description, list(change.touches))
+            for change in self.changes
         ]
         return pd.DataFrame(rows, columns=["severity", "kind", "place", "description", "touches"])
 
@@ -174,8 +174,8 @@ class SchemaChanges:
                 "first one fetched. Later calls are compared with it."
             )
         if self.is_diff:
-            found = " and ".join([", ".join(parts[:-1]), parts[-1]] if parts[1:] else parts)
-            return f"{found or 'No change'} from {self.source}."
+            listed = " and ".join([", ".join(parts[:-1]), parts[-1]] if parts[1:] else parts)
+            return f"{listed or 'No change'} from {self.source}."
         if not parts:
             return f"No breaking and no dangerous change in the schema of {self.source}."
         touching = sum(bool(change.touches) for change in self.changes)
@@ -194,13 +194,13 @@ class SchemaChanges:
     def _build_grid(self) -> Grid:
         rows = [
             [
-                each.severity,
-                sanitize_text(each.description, 120),
-                join_names(each.touches, MAX_NAMES),
+                change.severity,
+                sanitize_text(change.description, 120),
+                join_names(change.touches, MAX_NAMES),
             ]
-            for each in self.changes[:MAX_SHOWN]
+            for change in self.changes[:MAX_SHOWN]
         ]
-        index = [sanitize_text(each.place, 60) for each in self.changes[:MAX_SHOWN]]
+        index = [sanitize_text(change.place, 60) for change in self.changes[:MAX_SHOWN]]
         return Grid(["severity", "change", "touches"], [False] * 3, rows, index, [])
 
 
@@ -227,7 +227,7 @@ def compare_schemas(
     """
     if before is now:
         return SchemaChanges((), {}, source, is_diff=is_diff)
-    found = [
+    differences = [
         *((BREAKING, *change) for change in find_breaking_changes(before, now)),
         *((DANGEROUS, *change) for change in find_dangerous_changes(before, now)),
     ]
@@ -238,7 +238,7 @@ def compare_schemas(
         used[name] = used.get(name, frozenset()) | find_used_places(text, before)
     changes = [
         build_change(level, kind.name, locate_change(kind.name, sentence), sentence, used)
-        for level, kind, sentence in found
+        for level, kind, sentence in differences
     ]
     for level, kind, place, sentence in tuple(find_further_changes(before, now, changes)):
         if is_diff or level != SAFE:
@@ -359,10 +359,10 @@ def describe_places(schema: GraphQLSchema) -> dict[str, dict[str, str | None]]:
     }
     for directive in schema.directives:
         place = f"@{directive.name}"
-        places[place] = {f"location {each.name}": "" for each in directive.locations}
+        places[place] = {f"location {location.name}": "" for location in directive.locations}
         places[place] |= describe_member(directive)
         places[place]["repeatable flag"] = "" if directive.is_repeatable else None
-        places |= {f"{place}({name}:)": describe_input(it) for name, it in directive.args.items()}
+        places |= {f"{place}({name}:)": describe_input(arg) for name, arg in directive.args.items()}
     for name, kind in schema.type_map.items():
         if name.startswith("__"):
             continue
@@ -430,8 +430,8 @@ def locate_change(kind: str, sentence: str) -> tuple[str, str, str]:
     if match := re.match(OF_DIRECTIVE_ARG, sentence) if "DIRECTIVE_ARG" in kind else None:
         return f"@{match['directive'] or match['other']}", "", match["arg"] or match["removed"]
     if "DIRECTIVE" in kind:
-        found = (match for each in OF_DIRECTIVE if (match := re.search(each, sentence)))
-        match = next(found, None)
+        matches = (match for pattern in OF_DIRECTIVE if (match := re.search(pattern, sentence)))
+        match = next(matches, None)
         return (f"@{match[1]}" if match else sentence), "", ""
     if kind in ("TYPE_REMOVED", "TYPE_CHANGED_KIND"):
         patterns = []
@@ -439,8 +439,8 @@ def locate_change(kind: str, sentence: str) -> tuple[str, str, str]:
         patterns = [OF_UNION, OF_INTERFACE]
     else:
         patterns = [OF_FIELD, OF_INPUT, OF_ENUM, OF_TYPE]
-    for each in patterns:
-        if match := each.search(sentence):
+    for pattern in patterns:
+        if match := pattern.search(sentence):
             groups = match.groupdict()
             arg = groups.get("arg") or groups.get("other") or ""
             return groups["type"], groups.get("member") or "", arg

@@ -88,7 +88,7 @@ def is_path(text: str) -> bool:
 
 def read_schema_file(path: Path) -> LoadedSchema:
     """Return the schema in a file; raise SchemaError if it can't be read or has no schema."""
-    shown = sanitize_text(path, 80)
+    quoted = sanitize_text(path, 80)
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
@@ -96,8 +96,8 @@ def read_schema_file(path: Path) -> LoadedSchema:
     except (OSError, ValueError) as error:  # ValueError: a null character
         reason = getattr(error, "strerror", None) or "invalid path"
     else:
-        return read_schema_text(text, f"The file {shown}")
-    msg = f"schema= does not refer to a readable file: {shown!r} ({reason}). {ACCEPTED_FORMS}."
+        return read_schema_text(text, f"The file {quoted}")
+    msg = f"schema= does not refer to a readable file: {quoted!r} ({reason}). {ACCEPTED_FORMS}."
     raise SchemaError(msg)
 
 
@@ -303,8 +303,8 @@ class IntrospectionReader(CheckedDecoder):
 @cache
 def build_introspection_query(members: frozenset[Member], depth: int) -> str:
     """Return the introspection query with some of the members, types `depth` levels deep."""
-    known = inspect.signature(get_introspection_query).parameters
-    one_of = "one_of" if "one_of" in known else "input_object_one_of"  # 3.2
+    options = inspect.signature(get_introspection_query).parameters
+    one_of = "one_of" if "one_of" in options else "input_object_one_of"  # 3.2
     text = get_introspection_query(
         specified_by_url=True,
         directive_is_repeatable=True,
@@ -325,15 +325,16 @@ def build_introspection_query(members: frozenset[Member], depth: int) -> str:
 
 def list_members(ast: DocumentNode) -> list[tuple[Member, Node]]:
     """Return the fields and arguments of the introspection query, with their nodes."""
-    found: list[tuple[Member, Node]] = []
+    members: list[tuple[Member, Node]] = []
 
     def search(node: Any, type_name: str) -> None:  # noqa: ANN401 - nodes with a selection set
         for field in node.selection_set.selections:
             if isinstance(field, FieldNode):
                 name = field.name.value
-                found.append((Member(type_name, name), field))
-                found.extend(
-                    (Member(type_name, name, it.name.value), it) for it in field.arguments or ()
+                members.append((Member(type_name, name), field))
+                members.extend(
+                    (Member(type_name, name, part.name.value), part)
+                    for part in field.arguments or ()
                 )
                 if field.selection_set is not None:
                     search(field, FIELD_TYPES.get(name, "__Type"))
@@ -341,7 +342,7 @@ def list_members(ast: DocumentNode) -> list[tuple[Member, Node]]:
     for definition in ast.definitions:
         condition = getattr(definition, "type_condition", None)
         search(definition, condition.name.value if condition else "Query")
-    return found
+    return members
 
 
 def execute_introspection(
@@ -367,13 +368,13 @@ def execute_introspection(
 
 def list_error_codes(result: object) -> list[str]:
     """Return the codes in the extensions of errors, as of Apollo."""
-    found = []
+    codes = []
     for error in getattr(result, "errors", ()):
         extensions = error.get("extensions")
         if isinstance(extensions, dict):
             names = ("validationErrorCode", "code")
-            found += [str(extensions[name]) for name in names if name in extensions]
-    return found
+            codes += [str(extensions[name]) for name in names if name in extensions]
+    return codes
 
 
 def reduce_query(
@@ -382,7 +383,9 @@ def reduce_query(
     """Return members and depth of the next query; None if another one would be refused too."""
     # The least first: without the members that the messages name, then with shallower types, and
     # only then without all members.
-    named = set().union(*(find_named_members(it, query, members) for it in refusal.problems))
+    named = set().union(
+        *(find_named_members(problem, query, members) for problem in refusal.problems)
+    )
     if named:
         return members - named, depth
     if TOO_DEEP.search(refusal.reason) and depth > SHALLOW:
@@ -398,10 +401,10 @@ def find_named_members(problem: Problem, query: str, members: Iterable[Member]) 
     """Return the members that an error is about: one, if message or location tell which."""
     words = set(re.findall(r"\w+", problem.message))
     named = {
-        it
-        for it in members
-        if (it.argument or it.field) in words
-        and (it.type_name in words or it.field not in AMBIGUOUS_FIELDS)
+        one
+        for one in members
+        if (one.argument or one.field) in words
+        and (one.type_name in words or one.field not in AMBIGUOUS_FIELDS)
     }
     if len(named) < 2:
         return named
@@ -412,8 +415,10 @@ def find_named_members(problem: Problem, query: str, members: Iterable[Member]) 
         for member, node in list_members(parse(query))
         if node.loc and tuple(get_location(node.loc.source, node.loc.start)) == place
     }
-    by_field = {it for it in named if it.field in words}
-    return {it for it in by_field if it.type_name in words} or named & located or by_field or named
+    by_field = {one for one in named if one.field in words}
+    return (
+        {one for one in by_field if one.type_name in words} or named & located or by_field or named
+    )
 
 
 def describe_omissions(members: frozenset[Member], depth: int) -> tuple[str, ...]:

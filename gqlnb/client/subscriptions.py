@@ -57,7 +57,7 @@ from gqlnb.http.messages import Response
 from gqlnb.http.rate_limit_rules import TRANSIENT_STATUSES, classify_failure
 from gqlnb.http.response_parser import ResponseContext, parse_response
 from gqlnb.interactive import is_interactive
-from gqlnb.option_checks import check_whole_number
+from gqlnb.option_checks import check_whole_number, raise_option_error
 from gqlnb.redact import hide_locals, strip_traceback
 from gqlnb.result.answer_notes import IncrementalResponse, InvalidPartError
 from gqlnb.tokens import Token
@@ -333,9 +333,7 @@ def open_subscription(
 def check_subscription_options(kind: object, reconnect: object, init: object) -> None:
     """Raise OptionError for values that the options do not have."""
     if kind not in ("ws", "sse", "multipart", None):
-        value = sanitize_text(repr(kind), 40)
-        msg = f"transport= takes 'ws', 'sse', 'multipart' or None, not {value}."
-        raise OptionError(msg)
+        raise_option_error("transport", kind, "'ws', 'sse', 'multipart' or None")
     check_whole_number("reconnect", reconnect)
     if init is not None and not isinstance(init, (bool, Mapping)):
         msg = f"init= takes True or a mapping, not {type(init).__name__}."
@@ -646,7 +644,7 @@ async def stream_over_subprotocol(
     if isinstance(link, Response):
         yield link  # an error response, which the caller reads
         return
-    known, transport.stream_kind = transport.stream_kind, "ws"
+    kind, transport.stream_kind = transport.stream_kind, "ws"
     payload = None if secrets.init is None else dump_json(secrets.init)
     operation = OPERATIONS[link.subprotocol](request, payload)
     left = until - monotonic()
@@ -658,7 +656,7 @@ async def stream_over_subprotocol(
                     transport.speaks_legacy = link.subprotocol == LEGACY_SUBPROTOCOL
                 yield response
     except NotOfferedError:
-        transport.stream_kind = known
+        transport.stream_kind = kind
         raise
 
 
@@ -737,5 +735,5 @@ def reveal_tokens(value: object, refused: object = None) -> object:
         return value.build_header(refused if isinstance(refused, str) else None)
     if isinstance(value, Mapping):
         before = refused if isinstance(refused, Mapping) else {}
-        return {name: reveal_tokens(each, before.get(name)) for name, each in value.items()}
+        return {name: reveal_tokens(item, before.get(name)) for name, item in value.items()}
     return value

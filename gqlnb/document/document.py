@@ -217,7 +217,7 @@ class Document:
             The text. If it cannot be parsed, or has no such operation, the document has neither
             fields nor variables, and the kind that the words of the text suggest.
         operation
-            As for :meth:`parse`.
+            The name of the operation to run; None where there is only one.
         fault
             The error for which it is not validated.
 
@@ -266,7 +266,7 @@ class Document:
         if not isinstance(path, Sequence) or isinstance(path, str):
             return None
         sets: list[SelectionSetNode] = [self.operation.selection_set]
-        found: FieldNode | None = None
+        field: FieldNode | None = None
         for step in path:
             if not isinstance(step, str):
                 continue
@@ -277,9 +277,9 @@ class Document:
             ]
             if not matching:
                 break
-            found = matching[0]
+            field = matching[0]
             sets = [node.selection_set for node in matching if node.selection_set is not None]
-        return found
+        return field
 
     def _iterate_fields(self, sets: Iterable[SelectionSetNode]) -> Iterator[FieldNode]:
         """Yield the fields of selection sets and of the fragments spread in them."""
@@ -369,8 +369,8 @@ def find_errors(
     if not introspection:
         more.append(NoIntrospectionRule)
     stop = {} if most is None else {"max_errors": most}
-    found = validate_document(schema, ast, more=more, has_variables="$" in text, **stop)
-    return found[:most]  # graphql-core appends one more error to say that it stopped
+    problems = validate_document(schema, ast, more=more, **stop)
+    return problems[:most]  # graphql-core appends one more error to say that it stopped
 
 
 def select_operation(ast: DocumentNode, text: str, name: str | None) -> OperationDefinitionNode:
@@ -428,7 +428,7 @@ def build_problems(
         inner = extensions.get("errors") if isinstance(extensions, dict) else None
         if isinstance(inner, list) and any(isinstance(e, dict) and "locations" in e for e in inner):
             # Directus puts all errors of validation into one without a location.
-            plain = ({**each, "extensions": None} for each in inner if isinstance(each, dict))
+            plain = ({**member, "extensions": None} for member in inner if isinstance(member, dict))
             problems += build_problems(plain)
             continue
         hint = extensions.get("hint") if isinstance(extensions, dict) else None
@@ -542,9 +542,9 @@ def _describe_possible_types(kind: GraphQLAbstractType, schema: GraphQLSchema) -
         and not any(map(is_required_argument, declared.args.values()))
     ]
     leaves.sort(key=lambda name: name not in FAMILIAR_FIELDS)  # stable: then in declared order
-    shown = leaves[:MAX_EXAMPLE_FIELDS] or ["__typename"]
-    more = ", ..." if example.fields.keys() - set(shown) else ""
-    yield f"Choose with: ... on {example} {{ {', '.join(shown)}{more} }}"
+    selected = leaves[:MAX_EXAMPLE_FIELDS] or ["__typename"]
+    more = ", ..." if example.fields.keys() - set(selected) else ""
+    yield f"Choose with: ... on {example} {{ {', '.join(selected)}{more} }}"
 
 
 def suggests_near_name(message: str) -> bool:

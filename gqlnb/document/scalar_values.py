@@ -149,7 +149,7 @@ class OtherFormError(ValueError):
     Parameters
     ----------
     form
-        The form, a key of :attr:`gqlnb.document.known_scalars.Scalar.other_forms`.
+        The form, a key of :attr:`gqlnb.document.scalars.Scalar.other_forms`.
     """
 
     def __init__(self, form: ValueForm) -> None:
@@ -227,23 +227,23 @@ def read_number_text(value: object) -> float:
     # of Float64 would store it as null.
     if not isinstance(value, str):
         return read_number(value)
-    found = float(value)
-    if found != found:  # noqa: PLR0124 - NaN
+    number = float(value)
+    if number != number:  # noqa: PLR0124 - NaN
         message = (
             "a Float64 column would hold NaN as null; gqlnb.scalar(NAME, dtype='float64') makes "
             "both NaN"
         )
         raise ValueError(message)
-    return found
+    return number
 
 
 def read_exact_number(value: object) -> float:
     """Convert a number or text to the float that it equals as a decimal number."""
-    found = read_number_text(value)
-    if not isinstance(value, float) and Decimal(str(value)) != Decimal(repr(found)):
+    number = read_number_text(value)
+    if not isinstance(value, float) and Decimal(str(value)) != Decimal(repr(number)):
         message = "a float does not have all of its digits"
         raise ValueError(message)
-    return found
+    return number
 
 
 def read_decimal(value: object) -> Decimal:
@@ -350,19 +350,19 @@ def _parse_nanoseconds(text: str) -> int:
 
 def read_datetime(value: object, *, zoned: bool) -> datetime:
     """Convert a value to a datetime with or without a time zone."""
-    found, rest = _parse_datetime(value, zoned=zoned)
+    moment, rest = _parse_datetime(value, zoned=zoned)
     if rest:
         message = "it has nanoseconds"
         raise WiderError(message)
-    return found
+    return moment
 
 
 def read_nanoseconds(value: object, *, zoned: bool) -> int:
     """Convert a value with or without a time zone to nanoseconds since 1970, in UTC."""
-    found, rest = _parse_datetime(value, zoned=zoned)
+    moment, rest = _parse_datetime(value, zoned=zoned)
     if zoned:
-        found = found.astimezone(UTC).replace(tzinfo=None)
-    count = (found - EPOCH) // timedelta(microseconds=1) * 1000 + rest
+        moment = moment.astimezone(UTC).replace(tzinfo=None)
+    count = (moment - EPOCH) // timedelta(microseconds=1) * 1000 + rest
     if count not in NANOSECOND_RANGE:
         message = "another value of the column has nanoseconds, which reach from 1677 to 2262 only"
         raise ValueError(message)

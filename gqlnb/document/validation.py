@@ -466,19 +466,16 @@ def collect_rule_methods(kind: str) -> RuleMethods:
 class SpecifiedRules(ASTValidationRule):
     """All rules of the specification as one rule."""
 
-    has_variables = True
-
     def __init__(self, context: ValidationContext) -> None:
         super().__init__(context)
         for name in NODE_CACHES:
             if hasattr(context, name):
                 setattr(context, name, NodeCache())
-        if not self.has_variables:
-            context._variable_usages = NoUsages()  # noqa: SLF001
         self.rules = [rule(context) for rule in specified_rules]
         self.skipping: list[Any] = [None] * len(self.rules)
         source = context.document.loc.source.body if context.document.loc is not None else "$"
-        if "$" not in source:
+        if "$" not in source:  # there are no variables
+            context._variable_usages = NoUsages()  # noqa: SLF001
             for rule in _VARIABLE_RULES:
                 self.skipping[specified_rules.index(rule)] = BREAK
         overlaps = check_overlapping_fields(context.schema, context.document)
@@ -529,19 +526,12 @@ class SpecifiedRules(ASTValidationRule):
         self.skipping.clear()
 
 
-class SpecifiedRulesWithoutVariables(SpecifiedRules):
-    """The same for a document without variables."""
-
-    has_variables = False
-
-
 def validate_document(
     schema: GraphQLSchema,
     document: DocumentNode,
     *,
     more: Sequence[type[ASTValidationRule]] = (),
     max_errors: int = MAX_ERRORS,
-    has_variables: bool = True,
 ) -> list[GraphQLError]:
     """Return the validation errors of a document, equal to those of graphql-core's ``validate``.
 
@@ -555,12 +545,9 @@ def validate_document(
         Further rules, applied after those of the specification.
     max_errors
         The number of errors after which validation stops; one more error then says so.
-    has_variables
-        False if the document has no variables, neither declared nor used.
     """
-    specified = SpecifiedRules if has_variables else SpecifiedRulesWithoutVariables
     try:
-        errors = validate(schema, document, (specified, *more), max_errors)
+        errors = validate(schema, document, (SpecifiedRules, *more), max_errors)
     # graphql-core 3.2 raises if the @skip of a subscription's root field depends on a variable.
     except GraphQLError as error:
         return [error]

@@ -40,9 +40,9 @@ from gqlnb.document.input_coercion import (
     quote_names,
     read_table,
 )
-from gqlnb.document.known_scalars import recognize_scalar
 from gqlnb.document.paged_fields import find_position_variables
 from gqlnb.document.scalar_values import MAX_EXACT_FLOAT
+from gqlnb.document.scalars import recognize_scalar
 from gqlnb.document.syntax import find_position
 from gqlnb.document.upload import is_file
 from gqlnb.errors import (
@@ -143,13 +143,18 @@ def convert_variables(given: Mapping[str, Any]) -> dict[str, JSON]:
     return values
 
 
+def get_declared_type(document: Document, node: VariableDefinitionNode) -> InputKind:
+    """Return the type of a variable in the schema; its node where the type is not known."""
+    kind = document.schema and type_from_ast(document.schema, node.type)
+    return node.type if kind is None else kind
+
+
 def coerce_variable(
     name: str, node: VariableDefinitionNode, value: object, document: Document
 ) -> JSON:
     """Convert the value of a variable; errors name the variable."""
-    kind: InputKind = document.schema and type_from_ast(document.schema, node.type)
     try:
-        return coerce_input(value, node.type if kind is None else kind)
+        return coerce_input(value, get_declared_type(document, node))
     except CoercionError as error:
         reason = str(error)
     except RecursionError:
@@ -177,11 +182,11 @@ def check_variable_names(document: Document, given: Mapping[str, Any] | None) ->
     meant = {name: similar for name in unknown if (similar := find_similar(name, absent))}
     if not meant and not (declared and len(absent) == len(declared)):
         return
-    shown = ", ".join(f"${sanitize_text(name, 40)}" for name in (list(meant) or unknown)[:5])
+    wrong = ", ".join(f"${sanitize_text(name, 40)}" for name in (list(meant) or unknown)[:5])
     names = ", ".join(f"${name}" for name in dict.fromkeys(meant.values()))
     guess = f" Did you mean {names}?" if meant else ""
     listed = ", ".join(f"${name}: {format_variable_type(node)}" for name, node in declared.items())
-    msg = f"The operation does not declare {shown}.{guess} It declares {listed}."
+    msg = f"The operation does not declare {wrong}.{guess} It declares {listed}."
     raise QueryError(msg)
 
 
@@ -277,11 +282,11 @@ def check_variables(document: Document, variables: dict[str, JSON]) -> None:
     """
     if document.schema is None or not document.variables:
         return
-    found = get_variable_values(
+    coerced = get_variable_values(
         document.schema, document.operation.variable_definitions or (), variables
     )
-    if isinstance(found, list):
-        raise QueryError(text=document.text, problems=describe_errors(document, variables, found))
+    if isinstance(coerced, list):
+        raise QueryError(text=document.text, problems=describe_errors(document, variables, coerced))
 
 
 def describe_errors(
@@ -309,7 +314,7 @@ def describe_errors(
     problems = build_problems(error for error in errors if error not in with_value)
     faults: list[Problem] = []
     for name, node in document.variables.items() if with_value else ():
-        kind = document.schema and type_from_ast(document.schema, node.type)
+        kind = get_declared_type(document, node)
         if name not in variables or not is_input_type(kind):
             continue
         for path, reason in find_faults(variables[name], kind):
@@ -434,8 +439,7 @@ def write_large_integers(document: Document, variables: dict[str, JSON]) -> dict
     converted = dict(variables)
     for name, node in document.variables.items():
         if name in converted:
-            kind = document.schema and type_from_ast(document.schema, node.type)
-            converted[name] = _write_typed(converted[name], node.type if kind is None else kind)
+            converted[name] = _write_typed(converted[name], get_declared_type(document, node))
     return converted
 
 
@@ -445,8 +449,7 @@ def describe_integer_forms(
     """Yield variables with integers of custom scalars, the scalar, and advice on the other form."""
     # Some servers take only numbers (graphique), others only text (CAP), and no schema says which.
     for name, node in document.variables.items():
-        kind = document.schema and type_from_ast(document.schema, node.type)
-        integers = _iter_integers(variables.get(name), node.type if kind is None else kind)
+        integers = _iter_integers(variables.get(name), get_declared_type(document, node))
         for scalar, is_text in dict.fromkeys(integers):
             sent, other, function = ("text", "numbers", "int")
             if not is_text:
@@ -461,8 +464,8 @@ def describe_integer_forms(
 
 def _iter_integers(value: JSON, kind: InputKind) -> Iterator[tuple[str, bool]]:
     """Yield the custom scalar of each integer in a value, and whether the integer is text."""
-    if isinstance(kind, (NonNullTypeNode, ListTypeNode, GraphQLNonNull, GraphQLList)):
-        inner = kind.of_type if isinstance(kind, (GraphQLNonNull, GraphQLList)) else kind.type
+    inner = _get_inner_type(kind)
+    if inner is not None:
         for item in value if isinstance(value, (list, tuple)) else (value,):
             yield from _iter_integers(item, inner)
     elif isinstance(kind, GraphQLInputObjectType) and isinstance(value, Mapping):
@@ -482,11 +485,18 @@ def read_large_integer(value: JSON) -> JSON:
     return int(value) if is_text and has_large_integer(int(value)) else value
 
 
+def _get_inner_type(kind: InputKind) -> InputKind:
+    """Return the type that a list or a non-null type wraps; None for any other type."""
+    if isinstance(kind, (GraphQLNonNull, GraphQLList)):
+        return kind.of_type
+    return kind.type if isinstance(kind, (NonNullTypeNode, ListTypeNode)) else None
+
+
 def _write_typed(value: JSON, kind: InputKind) -> JSON:
     if not has_large_integer(value):
         return value
-    if isinstance(kind, (NonNullTypeNode, ListTypeNode, GraphQLNonNull, GraphQLList)):
-        inner = kind.of_type if isinstance(kind, (GraphQLNonNull, GraphQLList)) else kind.type
+    inner = _get_inner_type(kind)
+    if inner is not None:
         is_list = isinstance(kind, (ListTypeNode, GraphQLList))
         if is_list and isinstance(value, (list, tuple)):
             return [_write_typed(item, inner) for item in value]

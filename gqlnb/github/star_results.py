@@ -27,9 +27,8 @@ from gqlnb.interactive import warn_caller
 from gqlnb.option_checks import explain_keywords, read_whole_number
 from gqlnb.redact import strip_traceback
 from gqlnb.result.answer_notes import describe_missing, read_missing_fields
-from gqlnb.result.list_captions import mark_rows
 from gqlnb.result.list_verdicts import Verdict
-from gqlnb.result.renderer import register_frame_display
+from gqlnb.result.renderer import mark_rows, register_frame_display
 from gqlnb.result.result import Result
 
 if TYPE_CHECKING:

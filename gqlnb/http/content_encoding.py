@@ -228,30 +228,30 @@ def _inflate(engine: zlib._Decompress, data: bytes) -> Iterator[bytes]:
             return
 
 
+# The libraries by content coding, the preferred one first. Those of zstd are the standard library
+# from Python 3.14 on, and its backport, as urllib3 requires them too.
+_LIBRARIES = {"br": ("brotli", "brotlicffi"), "zstd": ("compression.zstd", "backports.zstd")}
+
+
+def _import_library(coding: str) -> Any:  # noqa: ANN401 - a module without types
+    """Return the installed library of a content coding; None if there is none."""
+    for module in _LIBRARIES[coding]:
+        with suppress(ImportError):
+            return import_module(module)
+    return None
+
+
 @lru_cache(maxsize=1)
 def _find_codings() -> dict[str, Callable[[], Decoder]]:
     """Return the factories of decoders by coding, for the installed libraries."""
-    found: dict[str, Callable[[], Decoder]] = {"gzip": GzipDecoder, "deflate": DeflateDecoder}
-    for module in ("brotli", "brotlicffi"):
-        library = _try_import(module)
-        # Before version 1.2 the output of a call has no limit; urllib3 requires 1.2 too.
-        if hasattr(getattr(library, "Decompressor", None), "can_accept_more_data"):
-            found["br"] = partial(BrotliDecoder, library)
-            break
-    # The standard library's from Python 3.14 on, and its backport, as urllib3 requires them too.
-    for module in ("compression.zstd", "backports.zstd"):
-        library = _try_import(module)
-        if library is not None:
-            found["zstd"] = partial(ZstdDecoder, library)
-            break
-    return found
-
-
-def _try_import(module: str) -> Any:  # noqa: ANN401 - a module without types
-    try:
-        return import_module(module)
-    except ImportError:
-        return None
+    codings: dict[str, Callable[[], Decoder]] = {"gzip": GzipDecoder, "deflate": DeflateDecoder}
+    brotli, zstd = _import_library("br"), _import_library("zstd")
+    # Before version 1.2 the output of a call has no limit; urllib3 requires 1.2 too.
+    if hasattr(getattr(brotli, "Decompressor", None), "can_accept_more_data"):
+        codings["br"] = partial(BrotliDecoder, brotli)
+    if zstd is not None:
+        codings["zstd"] = partial(ZstdDecoder, zstd)
+    return codings
 
 
 def accepted_encodings() -> str:
@@ -278,12 +278,12 @@ def parse_content_encoding(header: str) -> list[str]:
     >>> parse_content_encoding("none"), parse_content_encoding("X-GZIP, br")
     ([], ['gzip', 'br'])
     """
-    found = []
+    codings = []
     for part in header.lower().split(","):
         name = re.sub(r"^charset\s*=\s*", "", part.partition(";")[0].strip()).strip("\"' ")
         if name not in _IDENTITY_CODINGS:
-            found.append("gzip" if name == "x-gzip" else name)  # RFC 9110, 8.4.1.3
-    return found
+            codings.append("gzip" if name == "x-gzip" else name)  # RFC 9110, 8.4.1.3
+    return codings
 
 
 def create_decoder(header: str, limit: int | None = None) -> Decoder:
@@ -337,12 +337,6 @@ def decompress_body(parts: Iterable[bytes], encoding: str, limit: int | None) ->
         If a coding is unknown, the body is not compressed with it, or ends early.
     """
     output = BytesIO()
-    if not encoding:
-        for part in parts:
-            if limit is not None and output.tell() + len(part) > limit:
-                raise BodyTooLargeError
-            output.write(part)
-        return output.getvalue()
     decoder = create_decoder(encoding, limit)
     for part in parts:
         for piece in decoder.feed(part):
@@ -359,33 +353,18 @@ MIN_COMPRESSED_BYTES = 1024  # below, a response fits into one packet anyway
 _GZIP_LEVEL, _BROTLI_QUALITY, _ZSTD_LEVEL = 1, 3, 1
 
 
-def _compress_gzip(body: bytes) -> bytes:
-    return zlib.compress(body, _GZIP_LEVEL, _GZIP_WINDOW_BITS)
-
-
-def _compress_brotli(body: bytes, library: Any) -> bytes:  # noqa: ANN401 - a module without types
-    return library.compress(body, quality=_BROTLI_QUALITY)  # type: ignore[no-any-return]
-
-
-def _compress_zstd(body: bytes, library: Any) -> bytes:  # noqa: ANN401
-    return library.compress(body, _ZSTD_LEVEL)  # type: ignore[no-any-return]
-
-
 @lru_cache(maxsize=1)
 def _find_compressors() -> Mapping[str, Callable[[bytes], bytes]]:
     """Return the supported codings, the preferred one first; gzip alone comes with Python."""
-    found: dict[str, Callable[[bytes], bytes]] = {}
-    for coding, compress, module in (
-        ("br", _compress_brotli, "brotli"),
-        ("br", _compress_brotli, "brotlicffi"),
-        ("zstd", _compress_zstd, "compression.zstd"),  # of Python 3.14
-        ("zstd", _compress_zstd, "backports.zstd"),
-    ):
-        with suppress(ImportError):
-            found.setdefault(coding, partial(compress, library=import_module(module)))
+    brotli, zstd = _import_library("br"), _import_library("zstd")
+    compressors: dict[str, Callable[[bytes], bytes]] = {}
+    if brotli is not None:
+        compressors["br"] = lambda body: brotli.compress(body, quality=_BROTLI_QUALITY)
+    compressors["gzip"] = lambda body: zlib.compress(body, _GZIP_LEVEL, _GZIP_WINDOW_BITS)
     # zstd comes last: fetch libraries for Node offer it on Node 20, whose zlib cannot decode it.
-    found["gzip"] = _compress_gzip
-    return {coding: found[coding] for coding in ("br", "gzip", "zstd") if coding in found}
+    if zstd is not None:
+        compressors["zstd"] = lambda body: zstd.compress(body, _ZSTD_LEVEL)
+    return compressors
 
 
 @lru_cache(maxsize=64)
@@ -405,8 +384,8 @@ def negotiate_encoding(accept: str | None) -> str | None:
     weights = parse_accept((accept or "").replace("x-gzip", "gzip"))
     if "*" in weights:
         weights.setdefault("gzip", weights["*"])
-    usable = [it for it in _find_compressors() if weights.get(it, 0.0) > 0]
-    best = max(usable, key=lambda it: weights[it], default=None)
+    usable = [name for name in _find_compressors() if weights.get(name, 0.0) > 0]
+    best = max(usable, key=lambda name: weights[name], default=None)
     if best is None or weights.get("identity", 0.0) > weights[best]:
         return None
     return best

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from html import unescape
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gqlnb.document.json_codec import JSONError, load_json, replace_numbers
+from gqlnb.document.json_codec import JSONError, load_json, mark_numbers, replace_numbers
 from gqlnb.errors import sanitize_text
 from gqlnb.http.messages import parse_parameters
 
@@ -52,8 +53,8 @@ def describe_page(body: bytes, clean: Callable[[str, int], str] = sanitize_text)
     text = body[:_SEARCHED_BYTES].decode("utf-8", "replace")
     if _HTML_START.match(text) is None:
         return None
-    found = _TITLE_TAG.search(text)
-    title = clean(unescape(found[1]), _MAX_TITLE) if found else ""
+    tag = _TITLE_TAG.search(text)
+    title = clean(unescape(tag[1]), _MAX_TITLE) if tag else ""
     description = f"an HTML page titled {title!r}" if title else "an HTML page"
     if _LOGIN_WORDS.search(title) or _PASSWORD_FIELD.search(text):
         description += ", perhaps a login page: pass a token, or another address"
@@ -184,13 +185,12 @@ def find_transient_failure(
         message = error.get("message")
         if is_transient_message(message):
             return TransientFailure(str(message), timed_out=True)
-    for error in errors:
-        kind = str(error.get("type")).upper()
-        if kind in _TRANSIENT_TYPES:
-            message = error.get("message")
-            text = message if isinstance(message, str) and message else kind
-            return TransientFailure(text, timed_out=False)
-    return None
+    failed = next(filter(is_transient_error, errors), None)
+    if failed is None:
+        return None
+    message = failed.get("message")
+    text = message if isinstance(message, str) and message else str(failed.get("type")).upper()
+    return TransientFailure(text, timed_out=False)
 
 
 def is_empty(data: object) -> bool:
@@ -216,12 +216,25 @@ def is_token_refused(response: Response, *, is_query: bool) -> bool:
     if is_query:
         return True
     try:
-        found = load_json(response.body)
+        body = load_json(response.body)
     except JSONError:
         return True  # a page of a gateway
-    members = [it for it in (found if isinstance(found, list) else [found]) if isinstance(it, dict)]
-    errors = [it.get("errors") for it in members]
-    paths = [
-        e.get("path") for it in errors if isinstance(it, list) for e in it if isinstance(e, dict)
-    ]
-    return not any(paths) and not any("data" in it for it in members)
+    return not any(
+        isinstance(members, Mapping)
+        and ("data" in members or any(error.get("path") for error in list_errors(members)))
+        for members in (body if isinstance(body, list) else [body])
+    )
+
+
+def load_members(body: bytes) -> Mapping[str, Any]:
+    """Return the members of a JSON object, NaN and infinities as text; none of any other body."""
+    with suppress(JSONError):
+        members = load_json(mark_numbers(body))
+        return members if isinstance(members, Mapping) else {}
+    return {}
+
+
+def list_errors(members: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the errors among the members of a response; none where they are not objects."""
+    items = members.get("errors")
+    return [item for item in items if isinstance(item, Mapping)] if isinstance(items, list) else []

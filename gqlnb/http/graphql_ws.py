@@ -74,6 +74,7 @@ class CloseSocket(NamedTuple):
 
 
 Action = SendMessage | StartOperation | StopOperation | CloseSocket
+_PONG = SendMessage('{"type":"pong"}')
 SUBPROTOCOL_UNACCEPTABLE = CloseSocket(4406, "Subprotocol not acceptable")
 
 
@@ -139,11 +140,18 @@ class ServerProtocol:
             return self._close(1009, f"At most {self._max_length:,} characters are accepted.")
         members = _parse_message(message)
         kind = members.get("type")
-        handler = self._HANDLERS.get(kind) if isinstance(kind, str) else None
-        if handler is None:
-            shown = sanitize_text(repr(kind), 60)
-            return self._close(4400, f"The type {shown} is not a valid client message type.")
-        return handler(self, members)
+        if kind in ("ping", "pong"):
+            _read_payload(members)  # the pong needs no payload
+            return _PONG if kind == "ping" else None
+        handlers = {
+            "connection_init": self._handle_init,
+            "subscribe": self._handle_subscribe,
+            "complete": self._handle_complete,
+        }
+        if not isinstance(kind, str) or kind not in handlers:
+            quoted = sanitize_text(repr(kind), 60)
+            return self._close(4400, f"The type {quoted} is not a valid client message type.")
+        return handlers[kind](members)
 
     def _handle_init(self, members: Mapping[str, object]) -> Action:
         if self.ready:
@@ -169,23 +177,6 @@ class ServerProtocol:
             return None  # our own `complete` has crossed it
         self.active.remove(name)
         return StopOperation(name)
-
-    def _handle_ping(self, members: Mapping[str, object]) -> Action:
-        _read_payload(members)  # the pong needs no payload
-        return SendMessage('{"type":"pong"}')
-
-    def _handle_pong(self, members: Mapping[str, object]) -> None:
-        _read_payload(members)
-
-    _HANDLERS: ClassVar[
-        Mapping[str, Callable[[ServerProtocol, Mapping[str, object]], Action | None]]
-    ] = {
-        "connection_init": _handle_init,
-        "subscribe": _handle_subscribe,
-        "complete": _handle_complete,
-        "ping": _handle_ping,
-        "pong": _handle_pong,
-    }
 
     def build_next(self, name: str, body: bytes) -> SendMessage | None:
         """Return the message of a result in JSON; None if the operation was stopped."""
@@ -262,7 +253,6 @@ def find_authorization(payload: Mapping[str, object]) -> str | None:
 
 
 _OPERATION_ID = "1"
-_PONG = SendMessage('{"type":"pong"}')
 BAD_MESSAGE_CODE = 4400  # the close code after an invalid message
 ANSWER_HEADERS: Mapping[str, str] = {"content-type": JSON_CONTENT_TYPE}
 

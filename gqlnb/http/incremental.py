@@ -30,11 +30,14 @@ if TYPE_CHECKING:
     from gqlnb.http.messages import Response
 
 EVENT_STREAM = "text/event-stream"
+_STREAM_HEADERS = {
+    "cache-control": "no-store",
+    "x-accel-buffering": "no",  # nginx would buffer the events or parts
+    "x-content-type-options": "nosniff",
+}
 EVENT_STREAM_HEADERS: Mapping[str, str] = {
     "content-type": f"{EVENT_STREAM}; charset=utf-8",
-    "cache-control": "no-store",
-    "x-accel-buffering": "no",  # nginx would buffer events
-    "x-content-type-options": "nosniff",
+    **_STREAM_HEADERS,
 }
 # A browser dispatches no event without a data field (HTML, "Interpreting an event stream").
 COMPLETE_EVENT = b"event: complete\ndata:\n\n"
@@ -60,7 +63,7 @@ def negotiate_events(accept: str | None) -> Literal["always", "subscriptions", "
     events = weights.get(EVENT_STREAM, 0.0)  # */* does not mean events
     if not events:
         return "never"
-    json = max(find_media_quality(weights, it) for it in (JSON_MEDIA_TYPE, GRAPHQL_MEDIA_TYPE))
+    json = max(find_media_quality(weights, kind) for kind in (JSON_MEDIA_TYPE, GRAPHQL_MEDIA_TYPE))
     return "always" if events > json else "subscriptions"
 
 
@@ -407,12 +410,7 @@ def build_multipart_headers(boundary: str, *, is_legacy: bool | None) -> dict[st
     form = _EVENTS_PARAMETER if is_legacy is None else form
     # gql looks for `boundary=graphql`, without quotation marks.
     text = boundary if boundary.isalnum() else f'"{boundary}"'
-    return {
-        "content-type": f"{MULTIPART_MIXED}; boundary={text}; {form}",
-        "cache-control": "no-store",
-        "x-accel-buffering": "no",  # nginx would buffer the parts
-        "x-content-type-options": "nosniff",
-    }
+    return {"content-type": f"{MULTIPART_MIXED}; boundary={text}; {form}", **_STREAM_HEADERS}
 
 
 class _PendingPlace:
@@ -447,7 +445,7 @@ class LegacyPartWriter:
         converted = {
             name: part[name] for name in ("data", "errors", "hasNext", "extensions") if name in part
         }
-        increments = [self._convert_increment(each) for each in part.get("incremental", ())]
+        increments = [self._convert_increment(item) for item in part.get("incremental", ())]
         for completed in part.get("completed", ()):
             place = self._places.pop(completed["id"])
             if "errors" in completed:  # the whole fragment, or the rest of the list, is missing
@@ -463,7 +461,7 @@ class LegacyPartWriter:
 
     def _convert_increment(self, increment: Mapping[str, Any]) -> dict[str, Any]:
         place = self._places[increment["id"]]
-        rest = {name: it for name, it in increment.items() if name not in {"id", "subPath"}}
+        rest = {name: value for name, value in increment.items() if name not in {"id", "subPath"}}
         path = [*place.path, *increment.get("subPath", ())]
         if "items" in increment:
             path.append(place.next_index)
@@ -520,9 +518,9 @@ class MultipartReader:
         """
         self._buffer += part
         self._size += len(part)
-        while not self.ended and (found := self._delimiter.search(self._buffer, self._searched)):
-            part_bytes = bytes(self._buffer[: found.start()])
-            del self._buffer[: found.end()]
+        while not self.ended and (border := self._delimiter.search(self._buffer, self._searched)):
+            part_bytes = bytes(self._buffer[: border.start()])
+            del self._buffer[: border.end()]
             self._searched = 0
             if self._is_endless:
                 self._check_size(len(part_bytes))

@@ -107,7 +107,7 @@ def parse_parameters(text: str) -> tuple[str, dict[str, str]]:
     for name, quoted, plain in _PARAMETER.findall(text, len(value)):
         content = _ESCAPED_CHARACTER.sub(r"\1", quoted) if quoted else plain.strip()
         parameters.setdefault(name.lower(), content)
-    for name in [it for it in parameters if it.endswith("*")]:
+    for name in [key for key in parameters if key.endswith("*")]:
         charset, _, rest = parameters.pop(name).partition("'")
         if charset.lower() in _EXTENDED_CHARSETS:
             parameters[name[:-1]] = unquote(rest.partition("'")[2], charset)
@@ -285,10 +285,10 @@ class PersistedQueries:
         if not name:
             raise PersistedQueryError(*NOT_SUPPORTED)
         if not text:
-            known = self._texts.get(name)
-            if known is None:
+            stored = self._texts.get(name)
+            if stored is None:
                 raise PersistedQueryError(*UNKNOWN)
-            return known
+            return stored
         if compute_hash(text) != name:
             raise PersistedQueryError(*_MISMATCH)
         self._texts.add(name, text, len(text))

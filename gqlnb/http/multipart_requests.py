@@ -84,7 +84,7 @@ class MultipartBody:
         self._files = [file for file, _ in by_file.values()]
         self._boundary = f"gqlnb-{uuid4().hex}"
         self.is_repeatable = all(file.is_rereadable for file in self._files)
-        paths = {str(at): found for at, (_, found) in enumerate(by_file.values())}
+        paths = {str(at): targets for at, (_, targets) in enumerate(by_file.values())}
         self._head = b"".join(
             self._build_part_head(f'name="{name}"', "application/json") + body + b"\r\n"
             for name, body in (("operations", request.encode()), ("map", dump_json(paths)))
@@ -96,12 +96,12 @@ class MultipartBody:
             "Apollo-Require-Preflight": "true",
         }
         self._sizes = [_measure_upload(file) for file in self._files]
-        known = [size for size in self._sizes if size is not None]
-        if len(known) == len(self._files):
+        sizes = [size for size in self._sizes if size is not None]
+        if len(sizes) == len(self._files):
             heads = sum(
                 len(head) + 2 for head in map(self._build_file_head, range(len(self._files)))
             )
-            length = len(self._head) + heads + sum(known) + len(self._end)
+            length = len(self._head) + heads + sum(sizes) + len(self._end)
             self.headers["Content-Length"] = str(length)
 
     def _build_part_head(self, disposition: str, content_type: str) -> bytes:
@@ -205,9 +205,9 @@ def parse_upload_body(body: bytes, boundary: str) -> Any:  # noqa: ANN401 - deco
     for name, targets in paths.items():
         part = files.get(name)
         if part is None:
-            shown = sanitize_text(repr(name), 60)
-            _refuse(f"The file {shown} of the field 'map' is missing.")
-        if not isinstance(targets, list) or not all(isinstance(it, str) for it in targets):
+            quoted = sanitize_text(repr(name), 60)
+            _refuse(f"The file {quoted} of the field 'map' is missing.")
+        if not isinstance(targets, list) or not all(isinstance(path, str) for path in targets):
             _refuse("Each entry of the field 'map' must be a list of paths.")
         upload = Upload(part.content, part.filename, part.content_type)
         for target in targets:
@@ -266,8 +266,8 @@ def _set_value(operations: object, path: str, upload: Upload) -> None:
         place = place[_find_key(place, step, path)]
     key = _find_key(place, last, path)
     if "variables" not in parents or place[key] is not None:
-        shown = sanitize_text(repr(path), 60)
-        _refuse(f"The path {shown} of the field 'map' must lead to a null variable.")
+        quoted = sanitize_text(repr(path), 60)
+        _refuse(f"The path {quoted} of the field 'map' must lead to a null variable.")
     place[key] = upload
 
 
@@ -276,5 +276,5 @@ def _find_key(place: object, step: str, path: str) -> str | int:
         return step
     if isinstance(place, list) and _INDEX.fullmatch(step) and int(step) < len(place):
         return int(step)
-    shown = sanitize_text(repr(path), 60)
-    _refuse(f"The path {shown} of the field 'map' leads nowhere in the operations.")
+    quoted = sanitize_text(repr(path), 60)
+    _refuse(f"The path {quoted} of the field 'map' leads nowhere in the operations.")

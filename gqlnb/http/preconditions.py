@@ -262,12 +262,12 @@ def check_accept(request: HttpRequest, rules: ServerRules) -> Response | None:
 
 def check_codings(request: HttpRequest, _rules: ServerRules) -> Response | None:
     """Refuse a body that would have to be decoded; ``chunked`` is the task of the ASGI server."""
-    for header, known, status in _CODINGS:
+    for header, accepted, status in _CODINGS:
         coding = request.headers.get(header, "").strip().lower()
-        if coding not in ("", known):
-            shown = f"{header.title()}: {sanitize_text(coding, 40)}"
+        if coding not in ("", accepted):
+            given = f"{header.title()}: {sanitize_text(coding, 40)}"
             return build_error_response(
-                status, f"{shown} is not supported. Send the body without this coding."
+                status, f"{given} is not supported. Send the body without this coding."
             )
     return None
 

@@ -59,8 +59,8 @@ class Budget(msgspec.Struct, frozen=True):
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         if self.reset is not None:
             values["reset"] = f"{self.reset:%Y-%m-%d %H:%M:%S} UTC"
-        shown = [f"{name}={value!r}" for name, value in values.items() if value is not None]
-        return f"Budget({', '.join(shown)})"
+        parts = [f"{name}={value!r}" for name, value in values.items() if value is not None]
+        return f"Budget({', '.join(parts)})"
 
     def __str__(self) -> str:
         if self.remaining is None:
@@ -497,16 +497,16 @@ class Throttle(msgspec.Struct):
             The time.
         """
         wait = max(0.0, self.blocked_until - now)
-        known = self.estimate_budget(now)
-        if known.remaining is not None:
-            need = points if known.limit is None else min(points, known.limit)
-            short = need + self.reserved_points - known.remaining
-            if short > 0 and need <= known.remaining and self.in_flight:
+        budget = self.estimate_budget(now)
+        if budget.remaining is not None:
+            need = points if budget.limit is None else min(points, budget.limit)
+            short = need + self.reserved_points - budget.remaining
+            if short > 0 and need <= budget.remaining and self.in_flight:
                 return None  # the endpoint may have counted those in flight already
-            if short > 0 and known.restored:
-                wait = max(wait, short / known.restored)
-            elif short > 0 and known.reset is not None:
-                wait = max(wait, known.reset.timestamp() + CLOCK_MARGIN - now)
+            if short > 0 and budget.restored:
+                wait = max(wait, short / budget.restored)
+            elif short > 0 and budget.reset is not None:
+                wait = max(wait, budget.reset.timestamp() + CLOCK_MARGIN - now)
         # Only GitHub counts response times; elsewhere a long response is no reason to wait.
         spans = self._response_times.compute_wait(self.in_flight, now) if self._is_github else 0.0
         if spans is None or (self.in_flight >= self.capacity and not wait):
@@ -600,16 +600,16 @@ class Throttle(msgspec.Struct):
             self.blocked_until = now + compute_default_wait(self._unexplained_limits)
 
     def _update_budget(self, budget: Budget, now: float) -> None:
-        known = self._budget
+        last = self._budget
         if budget.remaining is None:
-            self._budget = replace(known, cost=budget.cost) if known else budget
+            self._budget = replace(last, cost=budget.cost) if last else budget
             return
-        if budget.reset is not None and known.reset is not None and known.remaining is not None:
-            later = (budget.reset - known.reset).total_seconds()
+        if budget.reset is not None and last.reset is not None and last.remaining is not None:
+            later = (budget.reset - last.reset).total_seconds()
             if later < -_RESET_TOLERANCE and budget.reset <= datetime.fromtimestamp(now, UTC):
                 return  # of an earlier window
             if abs(later) <= _RESET_TOLERANCE:  # responses may arrive out of order
-                budget = replace(budget, remaining=min(budget.remaining, known.remaining))
+                budget = replace(budget, remaining=min(budget.remaining, last.remaining))
         self._budget, self._budget_time = budget, now
         if budget.cost is None:
-            self._budget = replace(budget, cost=known.cost)
+            self._budget = replace(budget, cost=last.cost)

@@ -11,13 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from gqlnb.document.document import build_problems
 from gqlnb.document.error_details import explain_message
-from gqlnb.document.json_codec import (
-    JSONError,
-    load_json,
-    load_repaired_json,
-    mark_numbers,
-    split_json_array,
-)
+from gqlnb.document.json_codec import JSONError, load_json, load_repaired_json, split_json_array
 from gqlnb.document.variables import describe_integer_forms
 from gqlnb.errors import (
     AnswerError,
@@ -40,6 +34,8 @@ from gqlnb.http.error_responses import (
     find_transient_failure,
     is_empty,
     is_transient_message,
+    list_errors,
+    load_members,
     nullify_response,
     transcode_response,
     unescape_json,
@@ -268,9 +264,9 @@ def parse_array(response: Response, asked: Sequence[ResponseContext]) -> list[Re
     # At any status: graphene-django answers 400 if one of them is invalid, beside data of others.
     if items is not None and len(items) == len(asked):
         succeeded = 200 <= status < 300
-        if succeeded or any(_is_graphql_response(_load_members(item.body)) for item in items):
-            found = items if succeeded else map(_correct_item_status, items)
-            return [_try_parse(item, one) for item, one in zip(found, asked, strict=True)]
+        if succeeded or any(_is_graphql_response(load_members(item.body)) for item in items):
+            answers = items if succeeded else map(_correct_item_status, items)
+            return [_try_parse(item, one) for item, one in zip(answers, asked, strict=True)]
     given = "a single answer" if items is None else f"{len(items)} answers"
     is_executed = any(_shows_execution(item.body) for item in items or [response])
     is_complete = items is not None and status < 400
@@ -301,18 +297,18 @@ def _split_array(response: Response) -> list[Response] | None:
     if bodies is not None:
         return [replace(response, body=body) for body in bodies]
     # Hot Chocolate sends a part for each request as it ends, with its place in `requestIndex`.
-    found = list(iter_parts(response))
-    places = [_load_members(item.body).get("requestIndex") for item in found]
-    if sorted(map(str, places)) == sorted(map(str, range(len(found)))):
-        found = [found[places.index(place)] for place in range(len(found))]
-    return found or None
+    parts = list(iter_parts(response))
+    places = [load_members(item.body).get("requestIndex") for item in parts]
+    if sorted(map(str, places)) == sorted(map(str, range(len(parts)))):
+        parts = [parts[places.index(place)] for place in range(len(parts))]
+    return parts or None
 
 
 def _correct_item_status(item: Response) -> Response:
     """Return an answer in an array with a status of its own, as far as its members show it."""
     # The status of an array is that of its worst request, so it says nothing of one that was
     # executed; only a refused token and a rate limit concern all.
-    is_own = item.status in REFUSAL_STATUSES or "data" not in _load_members(item.body)
+    is_own = item.status in REFUSAL_STATUSES or "data" not in load_members(item.body)
     return item if is_own else replace(item, status=200)
 
 
@@ -323,12 +319,9 @@ def _is_graphql_response(members: Mapping[str, Any]) -> bool:
 
 def _shows_execution(body: bytes) -> bool:
     """Return whether a body shows that a request was executed: data, or an error with a path."""
-    members = _load_members(body)
-    errors = members.get("errors")
-    return members.get("data") not in (None, {}) or any(
-        isinstance(error, Mapping) and error.get("path")
-        for error in (errors if isinstance(errors, list) else ())
-    )
+    members = load_members(body)
+    has_data = members.get("data") not in (None, {})
+    return has_data or any(error.get("path") for error in list_errors(members))
 
 
 def demands_array(response: Response) -> bool:
@@ -337,22 +330,12 @@ def demands_array(response: Response) -> bool:
     beginning = response.body[:REASON_LENGTH].decode("utf-8", "replace")
     if response.status >= 500 or ARRAY_WORDS.search(beginning) is None:
         return False
-    members = _load_members(response.body)
+    members = load_members(response.body)
     if not members:
         return response.status >= 400
-    errors = members.get("errors")
     return members.get("data") is None and not any(
-        isinstance(error, Mapping) and (error.get("path") or error.get("locations"))
-        for error in (errors if isinstance(errors, list) else ())
+        error.get("path") or error.get("locations") for error in list_errors(members)
     )
-
-
-def _load_members(body: bytes) -> Mapping[str, Any]:
-    """Return the members of a JSON object, NaN and infinities as text; none of any other body."""
-    with suppress(JSONError):
-        members = load_json(mark_numbers(body))
-        return members if isinstance(members, Mapping) else {}
-    return {}
 
 
 def _try_parse(response: Response, asked: ResponseContext) -> Result | GqlnbError:
@@ -452,10 +435,10 @@ def _resolve_failure(
     problems = build_problems(result.errors)
     for name, scalar, advice in describe_integer_forms(asked.document, asked.variables or {}):
         problems = [
-            replace(it, hint=it.hint or advice)
-            if re.search(rf"\${name}\b|\b{scalar}\b", it.message)
-            else it
-            for it in problems
+            replace(problem, hint=problem.hint or advice)
+            if re.search(rf"\${name}\b|\b{scalar}\b", problem.message)
+            else problem
+            for problem in problems
         ]
     raise QueryError(text=asked.document.text, problems=problems, result=refused)
 
@@ -589,12 +572,12 @@ def _build_foreign_error(
     message = find_message(members)
     if succeeded and message is not None and is_transient_message(message):
         return _build_transient_error(TransientFailure(message, timed_out=True), response, asked)
-    shown = None if message is None else asked.clean_text(message, 200)
+    quoted = None if message is None else asked.clean_text(message, 200)
     page = describe_page(response.body, asked.clean_text) if fault is not None else None
     if not succeeded:
-        said = None if shown is None else f"the message: {shown}"
-        found = said or page or repr(asked.cut_excerpt(response.body))
-        msg = end_sentence(f"{where}. Expected a GraphQL response, got {found}")
+        said = None if quoted is None else f"the message: {quoted}"
+        answer = said or page or repr(asked.cut_excerpt(response.body))
+        msg = end_sentence(f"{where}. Expected a GraphQL response, got {answer}")
         return _build_transport_error(msg, response, asked)
     # Proxies cut answers, which says nothing about the next one.
     is_cut = fault is not None and fault.is_cut and response.status != NO_CONTENT
@@ -619,7 +602,7 @@ def _build_foreign_error(
     elif not isinstance(members, dict):
         reason = "JSON, but not an object"
     else:
-        reason = repr(shown) if shown else "JSON with neither 'data' nor 'errors'"
+        reason = repr(quoted) if quoted else "JSON with neither 'data' nor 'errors'"
     excerpt = asked.cut_excerpt(response.body)
     msg = f"{where}, and the answer is {reason}: {excerpt!r}. {ENDPOINT_HINT}"
     return AnswerError(msg, broken=is_cut)
@@ -661,8 +644,8 @@ def _build_result(members: Mapping[str, Any], response: Response, asked: Respons
         quoted = f" It says: {end_sentence(asked.clean_text(message, 200))}" if message else ""
         result = None
         if isinstance(data, Mapping):
-            found = ({"message": asked.clean_text(message)},) if message else ()
-            result = Result(data, found, document=asked.document, response=response)
+            reported = ({"message": asked.clean_text(message)},) if message else ()
+            result = Result(data, reported, document=asked.document, response=response)
             result = replace(result, source=asked.source, variables=asked.variables)
         msg = f"{asked.source}: not a GraphQL response: {fault}.{quoted}"
         raise AnswerError(msg, result=result)
@@ -905,5 +888,5 @@ def _get_error_codes(error: Mapping[str, object]) -> set[str]:
     """Return the codes of an error: GitHub has a `type`, others `extensions.code`."""
     extensions = error.get("extensions")
     code = extensions.get("code") if isinstance(extensions, Mapping) else None
-    found = (error.get("type"), error.get("code"), code)
-    return {name.upper() for name in found if isinstance(name, str)}
+    codes = (error.get("type"), error.get("code"), code)
+    return {name.upper() for name in codes if isinstance(name, str)}

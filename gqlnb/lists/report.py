@@ -9,9 +9,8 @@ import msgspec
 from gqlnb.document.json_codec import dump_valid_json
 from gqlnb.errors import format_count
 from gqlnb.result.answer_notes import format_notes, summarize_notes
-from gqlnb.result.list_captions import mark_rows
 from gqlnb.result.list_verdicts import Verdict
-from gqlnb.result.renderer import render_lines
+from gqlnb.result.renderer import mark_rows, render_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

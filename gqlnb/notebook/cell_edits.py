@@ -12,7 +12,7 @@ from gqlnb.notebook.completion.completion_context import parse_target
 from gqlnb.notebook.completion.completion_list import find_at_cursor, parse_until
 from gqlnb.notebook.completion.cursor_parser import SelectionSetState, tokenize
 from gqlnb.notebook.completion.ipython_completer import locate_cursor
-from gqlnb.notebook.saved_cells import parse_or_none
+from gqlnb.notebook.notebook_state import parse_or_none
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -43,6 +43,7 @@ from gqlnb.notebook.cell_variables import (
     describe_missing_values,
 )
 from gqlnb.notebook.display import Note, show, to_json_text
+from gqlnb.notebook.notebook_state import check_fragments, has_operation
 from gqlnb.notebook.output_options import (
     check_export_path,
     check_map_options,
@@ -53,7 +54,6 @@ from gqlnb.notebook.output_options import (
     map_inputs,
     prepare_dry_run,
 )
-from gqlnb.notebook.saved_cells import check_fragments, has_operation
 from gqlnb.result.answer_notes import MISSING, format_notes
 from gqlnb.result.renderer import format_errors
 from gqlnb.result.result import attach_schema_loader, locate_in_cell

@@ -21,6 +21,7 @@ from graphql import (
     NonNullTypeNode,
 )
 from graphql.utilities import value_from_ast_untyped
+from IPython.display import display
 from ipywidgets import VBox
 
 from gqlnb.document.document import format_variable_type
@@ -233,9 +234,9 @@ def check_braces(name: str, value: object, document: Document) -> None:
 def _read_variable_mapping(name: str, names: Mapping[str, object]) -> dict[str, object]:
     value: Any = names.get(name)
     if not hasattr(value, "keys"):
-        found = "no such name" if name not in names else type(value).__name__
+        reason = "no such name" if name not in names else type(value).__name__
         hint = suggest(name, [it for it in names if hasattr(names[it], "keys")])
-        msg = f"--vars takes the name of a mapping; {sanitize_text(name, 40)!r} is {found}.{hint}"
+        msg = f"--vars takes the name of a mapping; {sanitize_text(name, 40)!r} is {reason}.{hint}"
         raise OptionError(msg)
     return dict(value)
 
@@ -291,8 +292,6 @@ class Interaction:
         GqlnbError
             If the operation fails with the initial values.
         """
-        from IPython.display import display
-
         first = self._run(dict(self._values))
         text = ", ".join(f"${name} = {value!r}" for name, value in self._values.items())
 
@@ -313,10 +312,10 @@ class Interaction:
         with self._lock:
             if turn == self._turn:  # else a later change follows
                 try:
-                    shown = self._run(dict(self._values))
+                    output = self._run(dict(self._values))
                 except GqlnbError as error:
-                    shown = Note(f"{type(error).__name__}: {error}".splitlines(), wrong=True)
-                self._handle.update(shown)
+                    output = Note(f"{type(error).__name__}: {error}".splitlines(), wrong=True)
+                self._handle.update(output)
 
 
 def check_interact_variables(document: Document, controlled: Sequence[str]) -> None:
@@ -338,10 +337,10 @@ def check_interact_variables(document: Document, controlled: Sequence[str]) -> N
                     f"slider, {word} = ['a', 'b'] for a list; then --interact {word}."
                 )
                 raise OptionError(msg)
-            known = f" Declared: {', '.join(document.variables) or 'none'}."
+            listed = f" Declared: {', '.join(document.variables) or 'none'}."
             msg = (
                 f"--interact {sanitize_text(name, 40)}: the operation declares no such variable."
-                f"{suggest(name, document.variables) or known}"
+                f"{suggest(name, document.variables) or listed}"
             )
             raise OptionError(msg)
 

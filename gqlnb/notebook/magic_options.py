@@ -93,12 +93,12 @@ class LineParser(ArgumentParser):
             If an option does not exist or a value is not valid.
         """
         try:
-            found, left = self.parse_known_args(words)
+            options, left = self.parse_known_args(words)
         except ArgumentError as error:
             message = reword_argument_error(error)
         else:
             if not left:
-                return found
+                return options
             message = f"{sanitize_text(left[0], 40)!r} is one word too many."
             if left[0].startswith("-"):
                 known = [option for action in self._actions for option in action.option_strings]
@@ -262,8 +262,8 @@ def has_stored_text(line: str) -> bool:
     OptionError
         If a quote is not closed.
     """
-    found = [word for _, word, expression in split_words(line, "%graphql") if not expression]
-    return any(word.startswith(("-f", "--file", "--operation")) for word in found)
+    words = [word for _, word, expression in split_words(line, "%graphql") if not expression]
+    return any(word.startswith(("-f", "--file", "--operation")) for word in words)
 
 
 def split_words(line: str, prog: str) -> Iterator[tuple[int, str, bool]]:

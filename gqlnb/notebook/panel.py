@@ -40,8 +40,7 @@ if TYPE_CHECKING:
     from graphql import GraphQLSchema
 
     from gqlnb.client.connections import NamedConnection
-    from gqlnb.notebook.notebook_state import NotebookState
-    from gqlnb.notebook.saved_cells import HistoryEntry
+    from gqlnb.notebook.notebook_state import HistoryEntry, NotebookState
 
 HITS = 50
 SHOWN = 50  # operations of the history, and entries of a section of documentation

@@ -65,7 +65,7 @@ def follow_subscription(
     settings
         The settings of the notebook.
     kind
-        The type of the value, as for ``--type``.
+        The type of the value that ``--type`` names.
     path
         The file to write the rows to; None for none.
     user_ns

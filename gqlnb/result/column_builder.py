@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gqlnb.document import scalars
-from gqlnb.document.known_scalars import NUMBER, UNKNOWN, get_known_scalar
+from gqlnb.document.input_coercion import is_missing
 from gqlnb.document.scalar_values import (
     OtherFormError,
     WiderError,
@@ -25,6 +25,7 @@ from gqlnb.document.scalar_values import (
     format_duration,
     to_nanoseconds,
 )
+from gqlnb.document.scalars import NUMBER, UNKNOWN, get_known_scalar
 from gqlnb.errors import StrictError, describe_path, sanitize_text
 from gqlnb.result.decoder import remove_decimals
 from gqlnb.result.shape import Shape, infer_type
@@ -342,9 +343,9 @@ class ColumnBuilder:
             elif self.has_cells:
                 self._values += self._build_cells(values, start, checked=checked)
             else:
-                known = values if checked or self.keeps_values else _replace_missing(values)
+                present = values if checked or self.keeps_values else _replace_missing(values)
                 fix = self.kind.convert
-                self._values += known if fix is None else self._fix_values(known, fix, start)
+                self._values += present if fix is None else self._fix_values(present, fix, start)
         except (WiderError, OtherFormError) as error:
             if isinstance(error, OtherFormError):
                 self._change_form(error.form, start)
@@ -495,10 +496,10 @@ class ColumnBuilder:
             if reason is not None:
                 rows = enumerate(self._values)
                 row = next((row for row, value in rows if self._convert_to_dtype([value])), None)
-                shown = (
+                fault = (
                     reason if row is None else f"is {_format_value(self._values[row])} ({reason})"
                 )
-                raise self._build_error(shown, row)
+                raise self._build_error(fault, row)
 
     def _convert_items(self) -> None:
         """Convert the items of lists in cells like the values of a column of their scalar."""
@@ -679,14 +680,14 @@ class ColumnBuilder:
 
     def _encode_enum(self, texts: pa.Array) -> pa.DictionaryArray:
         """Return an enum as a dictionary array in the order of the schema, unknown values last."""
-        known = pa.array(self.column.shape.values, pa.large_string())
-        codes = pc.index_in(texts, value_set=known)
+        categories = pa.array(self.column.shape.values, pa.large_string())
+        codes = pc.index_in(texts, value_set=categories)
         if codes.null_count > texts.null_count:
             # Sorted, so that the categories do not depend on the order of the rows.
             unknown = pc.unique(texts.filter(pc.is_null(codes)).drop_null())
-            known = pa.concat_arrays([known, unknown.take(pc.sort_indices(unknown))])
-            codes = pc.index_in(texts, value_set=known)
-        return pa.DictionaryArray.from_arrays(codes, known)
+            categories = pa.concat_arrays([categories, unknown.take(pc.sort_indices(unknown))])
+            codes = pc.index_in(texts, value_set=categories)
+        return pa.DictionaryArray.from_arrays(codes, categories)
 
 
 @cache
@@ -727,7 +728,7 @@ def _encode_json(value: object) -> str:
 
 def _encode_other(value: object) -> object:
     """Convert a value that msgspec does not encode."""
-    if _is_missing(value):
+    if is_missing(value):
         return None
     if isinstance(value, timedelta):  # Timedelta of pandas, like its Timestamp below
         return format_duration(to_nanoseconds(value))
@@ -738,12 +739,7 @@ def _replace_missing(values: list[object]) -> list[object]:
     """Return values with None for NaN, NaT and NA."""
     if PLAIN_TYPES.issuperset(map(type, values)):
         return values
-    return [None if _is_missing(value) else value for value in values]
-
-
-def _is_missing(value: object) -> bool:
-    found: Any = value
-    return pd.api.types.is_scalar(found) and bool(pd.isna(found))
+    return [None if is_missing(value) else value for value in values]
 
 
 def _find_first_misfit(values: Iterable[Any], convert: Callable[[Any], Any]) -> int:

@@ -263,9 +263,9 @@ def has_exact_scalars(shape: Shape) -> bool:
 def _get_exact_children(shape: Shape) -> dict[str, Shape]:
     """Return the children of an object that are exact scalars, or lead to them."""
     key = "exact children", scalars.get_version()
-    found: dict[str, Shape] | None = shape.cache.get(key)
-    if found is None:
-        found = {
+    exact: dict[str, Shape] | None = shape.cache.get(key)
+    if exact is None:
+        exact = {
             name: child
             for name, child in shape.children.items()
             if (
@@ -274,8 +274,8 @@ def _get_exact_children(shape: Shape) -> dict[str, Shape]:
                 else Decimal in scalars.get_scalar(child).json_types
             )
         }
-        shape.cache[key] = found
-    return found
+        shape.cache[key] = exact
+    return exact
 
 
 def restore_decimals(data: Data, shape: Shape, body: bytes) -> bool:
@@ -474,12 +474,11 @@ class RowDecoders:
         QuickCheckError
             Instead, if items are checked.
         """
-        if not self._checked:
-            return self._decoders[table].decode(join_pieces(pieces))
         try:
             return self._decoders[table].decode(join_pieces(pieces))
         except DECODING_ERRORS:
-            pass
+            if not self._checked:
+                raise
         raise QuickCheckError
 
     def _build_item_type(self, table: ResultTable, shape: Shape, level: int) -> MsgspecType:

@@ -17,17 +17,16 @@ from gqlnb.interactive import warn_caller
 from gqlnb.option_checks import check_whole_number
 from gqlnb.optional_imports import import_optional
 from gqlnb.result.answer_notes import merge_notes
-from gqlnb.result.concatenation import concat
 from gqlnb.result.frames import (
     Frames,
     add_dtypes,
     assemble_frame,
+    concat,
     judge_answers,
     read_columns,
     shorten_names,
 )
-from gqlnb.result.list_captions import describe_rows, mark_rows
-from gqlnb.result.renderer import format_error
+from gqlnb.result.renderer import describe_rows, format_error, mark_rows
 from gqlnb.result.result import Result, copy_with_decimals, get_shape
 from gqlnb.result.shape import Shape, build_shape, infer_shape
 from gqlnb.result.table_reader import AnswerData

@@ -1,7 +1,4 @@
-"""DataFrames, Arrow tables and files of an answer: of one list, of every list, of its errors.
-
-Aliases of one type can be rows of a frame, too.
-"""
+"""DataFrames, Arrow tables and files of an answer: of one list, of every list, of its errors."""
 
 from __future__ import annotations
 
@@ -9,6 +6,7 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import chain
 from operator import methodcaller
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -22,9 +20,9 @@ from gqlnb.document.error_details import explain_message, read_error_code, read_
 from gqlnb.document.paging_conventions import MORE_FLAGS
 from gqlnb.document.scalar_values import MAX_EXACT_FLOAT
 from gqlnb.errors import FrameError, advise_if_strict, format_count, sanitize_text
+from gqlnb.option_checks import explain_keywords
 from gqlnb.result.column_batch import ColumnBatch
 from gqlnb.result.column_builder import CONVERSION_ERRORS
-from gqlnb.result.list_captions import FETCH_ALL, mark_rows
 from gqlnb.result.list_verdicts import (
     STATES,
     Verdict,
@@ -32,7 +30,7 @@ from gqlnb.result.list_verdicts import (
     judge_inner_lists,
     judge_list,
 )
-from gqlnb.result.renderer import Preview, format_error_path
+from gqlnb.result.renderer import FETCH_ALL, Preview, format_error_path, mark_rows
 from gqlnb.result.shape import Shape, find_connection_path
 from gqlnb.result.table_reader import AnswerData, read_tables
 from gqlnb.result.tables import (
@@ -49,13 +47,110 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from gqlnb.result.column_builder import PandasDtype
     from gqlnb.result.table_reader import TableRows
     from gqlnb.result.tables import ReadPlan
 
     PandasArray = pd.api.extensions.ExtensionArray | NDArray[np.object_]
     ErrorPath = tuple[str | int, ...]
 
-    import pandas as pd
+
+@explain_keywords
+def concat(frames: Iterable[pd.DataFrame], *, ignore_index: bool = True) -> pd.DataFrame:
+    """Concatenate frames of several answers or pages, and keep their dtypes.
+
+    ``pandas.concat`` makes objects of a column whose dtypes differ, also where the dtype of a frame
+    without any value is a guess: a column of PostGraphile's ``Datetime`` is in UTC until a value
+    shows that it has no time zone. It makes objects of enums too, if one frame has a value that
+    the schema does not know.
+
+    Parameters
+    ----------
+    frames
+        The frames, such as ``[page.frame() for page in client.pages(text)]``; at least one.
+    ignore_index
+        Whether to number the rows anew.
+
+    Returns
+    -------
+    DataFrame
+        The rows in order. A column has the dtype of the frames in which it has values, if they
+        agree, and the categories of all frames. ``attrs`` are those that all frames have in
+        common; ``partial`` is True if one of them is.
+
+    Raises
+    ------
+    FrameError
+        If `frames` is empty, one of them is not a DataFrame, or has two columns of one name.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> empty = pd.DataFrame({"at": pd.Series([], dtype="datetime64[us, UTC]")})
+    >>> rows = pd.DataFrame({"at": pd.Series(["2026-01-02"], dtype="datetime64[us]")})
+    >>> concat([empty, rows]).dtypes["at"]
+    dtype('<M8[us]')
+    """
+    if isinstance(frames, pd.DataFrame):
+        msg = "concat takes several DataFrames, such as [january, february]; got one DataFrame."
+        raise FrameError(msg)
+    given = list(frames)
+    if not given or not all(isinstance(frame, pd.DataFrame) for frame in given):
+        kinds = ", ".join(dict.fromkeys(type(frame).__name__ for frame in given)) or "nothing"
+        msg = (
+            f"concat takes DataFrames, such as [result.frame() for result in results]; got {kinds}."
+        )
+        raise FrameError(msg)
+    if repeated := [name for frame in given for name in frame.columns[frame.columns.duplicated()]]:
+        listed = sanitize_text(", ".join(map(repr, dict.fromkeys(repeated))), 200)
+        msg = f"concat takes frames whose columns have different names; {listed} is there twice."
+        raise FrameError(msg)
+    columns = dict.fromkeys(chain.from_iterable(frame.columns for frame in given))
+    dtypes = {name: _find_dtype([f[name] for f in given if name in f]) for name in columns}
+    # Shallow: columns are replaced in the copies, and the caller's frames stay as they are.
+    fitted = [frame.copy(deep=False) for frame in given]
+    for frame in fitted:
+        for name in frame.columns:
+            dtype = dtypes[name]
+            if dtype is not None and frame[name].dtype != dtype:
+                frame[name] = _convert(frame[name], dtype)
+    whole = pd.concat(fitted, ignore_index=ignore_index)
+    first, *others = (frame.attrs for frame in given)
+    whole.attrs = {
+        name: value
+        for name, value in first.items()
+        if all(name in attrs and attrs[name] == value for attrs in others)
+    }
+    if any("partial" in frame.attrs for frame in given):
+        whole.attrs["partial"] = any(frame.attrs.get("partial") for frame in given)
+    parts = [str(frame.attrs.get("completeness", "")).partition(": ") for frame in given]
+    verdicts = Counter(Verdict(state, evidence) for state, _, evidence in parts if state)
+    if len(verdicts) > 1:
+        whole.attrs["completeness"] = str(choose_weakest(verdicts, "frames"))
+    if notes := dict.fromkeys(note for frame in given for note in frame.attrs.get("notes", ())):
+        whole.attrs["notes"] = list(notes)
+    return whole
+
+
+def _find_dtype(columns: list[pd.Series[Any]]) -> PandasDtype | None:
+    """Return the common dtype of columns; None if those with values disagree."""
+    filled = [column for column in columns if column.notna().any()]
+    # The dtype of a column without values may be a guess: it counts if there is no other.
+    dtypes: list[Any] = list(dict.fromkeys(column.dtype for column in filled or columns))
+    if all(isinstance(dtype, pd.CategoricalDtype) for dtype in dtypes):
+        names = dict.fromkeys(chain.from_iterable(dtype.categories for dtype in dtypes))
+        return pd.CategoricalDtype(list(names), ordered=all(dtype.ordered for dtype in dtypes))
+    return dtypes[0] if len(dtypes) == 1 else None
+
+
+def _convert(column: pd.Series[Any], dtype: PandasDtype) -> pd.Series[Any]:
+    """Return a column of nulls, or of categories, in another dtype."""
+    if isinstance(dtype, pd.CategoricalDtype) and isinstance(column.dtype, pd.CategoricalDtype):
+        return column.cat.set_categories(dtype.categories, ordered=bool(dtype.ordered))
+    try:
+        return pd.Series([None] * len(column), index=column.index, dtype=dtype)
+    except (TypeError, ValueError):  # NumPy's integers and Booleans have no null
+        return column
 
 
 ALIASES = "*"  # stands for the aliases in a path
@@ -89,11 +184,11 @@ def combine_aliases(answer: AnswerData, data: object, path: str) -> AnswerData:
     column = ALIAS_COLUMN
     while column in merged.children:  # as for keys: the nearest of equal names gets the plain one
         column = f"parent.{column}"
-    found = follow_path(data, names)
+    parent = follow_path(data, names)
     rows = [
         {column: name, **(item if isinstance(item, dict) else {})}
         for name, shape in shapes.items()
-        for item in _list_items(found.get(name) if isinstance(found, dict) else None, shape)
+        for item in _list_items(parent.get(name) if isinstance(parent, dict) else None, shape)
     ]
     label = Shape("String", field_name=column, nullable=False)
     listed = replace(merged, lists=1, children={column: label, **merged.children}, cache={})
@@ -190,15 +285,15 @@ def _get_list_plan(answer: AnswerData, path: str | None, explode: str | None = N
     """Return the plan to read a list, which is made once for all answers of this shape."""
     # As text: a list of names is refused below, and cannot be a key.
     key = ("list", repr(path), repr(explode), scalars.get_version())
-    found: _ListPlan | None = answer.shape.cache.get(key)
-    if found is None:
+    list_plan: _ListPlan | None = answer.shape.cache.get(key)
+    if list_plan is None:
         chosen = choose_table(answer, path)
         inner = [] if explode is None else _find_list_chain(chosen, explode)
         plan = get_read_plan(answer.shape, frozenset({chosen.name, *inner}), chosen.name)
         tables = [plan.wanted[name] for name in inner]
-        found = _ListPlan(plan, plan.wanted[chosen.name], tables)
-        answer.shape.cache[key] = found
-    return found
+        list_plan = _ListPlan(plan, plan.wanted[chosen.name], tables)
+        answer.shape.cache[key] = list_plan
+    return list_plan
 
 
 def build_list_frame(
@@ -222,7 +317,7 @@ def build_list_frame(
     explode
         The name of a list in its rows whose items become rows; None to keep it in cells.
     strict
-        As for :func:`gqlnb.result.table_reader.read_tables`.
+        Whether a value that does not fit its column is an error.
 
     Returns
     -------
@@ -281,21 +376,21 @@ def build_previews(answer: AnswerData, limit: int | None = None) -> dict[str, Pr
         If a value does not fit its column.
     """
     lists = get_read_plan(answer.shape).root.inner_tables
-    if any(isinstance(it.row, ResultTable) for it in lists):
+    if any(isinstance(inner.row, ResultTable) for inner in lists):
         return {}
-    found = {}
-    for each in lists:
-        plan, table, _ = _get_list_plan(answer, each.name)
+    previews = {}
+    for outer in lists:
+        plan, table, _ = _get_list_plan(answer, outer.name)
         tables, outline = read_tables(answer, plan, limit=limit)
         rows = tables[table.name]
         items = follow_path(outline, table.path)
         frame = assemble_frame({c.column.name: c.to_pandas() for c in rows.columns}, rows.count)
         count = len(items) if isinstance(items, (list, tuple, ColumnBatch)) else 0
         beside = _collect_values_beside(answer, outline, table)
-        nested = tuple(it.name for it in each.walk() if it is not each)
+        nested = tuple(inner.name for inner in outer.walk() if inner is not outer)
         verdict = _judge_list(answer, beside, table, count)
-        found[table.name] = Preview(frame, count - rows.dropped, beside, nested, verdict)
-    return found
+        previews[table.name] = Preview(frame, count - rows.dropped, beside, nested, verdict)
+    return previews
 
 
 class Frames(Mapping[str, pd.DataFrame]):
@@ -309,7 +404,7 @@ class Frames(Mapping[str, pd.DataFrame]):
         Called with name and ``attrs`` of each frame when it is read; returns them with those of the
         result.
     strict
-        As for :func:`gqlnb.result.table_reader.read_tables`.
+        Whether a value that does not fit its column is an error.
     """
 
     def __init__(
@@ -395,24 +490,24 @@ def choose_table(answer: AnswerData, path: str | None) -> ResultTable:
         return root
     if path is None and len(root.inner_tables) == 1:
         return root.inner_tables[0]
-    found = next((table for table in root.walk() if table.name == path and path), None)
-    if found is not None:
-        return found
+    chosen = next((table for table in root.walk() if table.name == path and path), None)
+    if chosen is not None:
+        return chosen
     if path is not None:
         raise FrameError(_describe_missing_list(path, answer))
     outer = root.inner_tables
     listed = _describe_lists(outer, answer)
     msg = f"The answer holds {len(outer)} lists. Choose one with path=: {listed}."
-    nested = [table for each in outer for table in each.walk() if table is not each]
+    nested = [table for one in outer for table in one.walk() if table is not one]
     if nested:
         msg += f" Lists in their rows, also for path=: {_describe_lists(nested, answer)}."
     raise FrameError(msg)
 
 
 def _describe_missing_list(path: str, answer: AnswerData) -> str:
-    known = [table for table in get_read_plan(answer.shape).root.walk() if table.parent]
-    shown, listed = sanitize_text(path, 80), _describe_lists(known, answer) or "no list at all"
-    return f"The answer has no list at {shown!r}. It has: {listed}."
+    tables = [table for table in get_read_plan(answer.shape).root.walk() if table.parent]
+    name, listed = sanitize_text(path, 80), _describe_lists(tables, answer) or "no list at all"
+    return f"The answer has no list at {name!r}. It has: {listed}."
 
 
 def _describe_lists(tables: Iterable[ResultTable], answer: AnswerData) -> str:
@@ -424,16 +519,16 @@ def _describe_lists(tables: Iterable[ResultTable], answer: AnswerData) -> str:
 
 def _find_list_chain(chosen: ResultTable, explode: str) -> list[str]:
     """Return the names of the lists that lead from a list to one in its rows, inclusive."""
-    known = {t.name: t for t in chosen.walk() if t is not chosen}
+    inner = {t.name: t for t in chosen.walk() if t is not chosen}
     # The name relative to the rows, or the whole one, as in the caption of a result.
-    table = known.get(f"{chosen.name}.{explode}") or known.get(str(explode))
+    table = inner.get(f"{chosen.name}.{explode}") or inner.get(str(explode))
     if table is None:
         wrong = f"explode={sanitize_text(explode, 80)!r}"
         if isinstance(chosen.row, ResultTable):
             msg = f"{wrong}: the rows of {chosen.name!r} are lists. Take path={chosen.row.name!r}."
             raise FrameError(msg)
         start = len(chosen.name) + 1
-        listed = ", ".join(repr(name[start:]) for name in known) or "no list"
+        listed = ", ".join(repr(name[start:]) for name in inner) or "no list"
         msg = f"{wrong}: the rows of {chosen.name!r} have {listed}."
         raise FrameError(msg)
     names: list[str] = []
@@ -456,9 +551,9 @@ def _collect_values_beside(
     """
     if table.parent is None:
         return {}
-    found = dict(_iter_values_beside(outline, answer.shape, (), table.outermost.path))
+    values = dict(_iter_values_beside(outline, answer.shape, (), table.outermost.path))
     # Copied through JSON: `attrs` must be JSON values, and independent of the data.
-    copied: dict[str, object] = json.loads(json.dumps(found, default=answer.convert_to_json))
+    copied: dict[str, object] = json.loads(json.dumps(values, default=answer.convert_to_json))
     return copied
 
 
@@ -632,7 +727,7 @@ def _collect_columns(
 
     A key is the id of a row if ids are unique within their list, else its number.
     """
-    columns: dict[str, FrameColumn] = {found.column.name: found for found in rows.columns}
+    columns: dict[str, FrameColumn] = {built.column.name: built for built in rows.columns}
     keys: dict[str, FrameColumn] = {}  # innermost first
     table, at = rows.table, np.arange(rows.count)
     while table.parent is not None and table.parent.parent is not None:
@@ -704,7 +799,7 @@ def shorten_names(names: Sequence[str]) -> list[str]:
     for name in names:
         parts = name.split(".")
         suffixes[name] = [".".join(parts[-count:]) for count in range(1, len(parts) + 1)]
-    counts = Counter(suffix for found in suffixes.values() for suffix in found)
+    counts = Counter(suffix for endings in suffixes.values() for suffix in endings)
     return [
         next((suffix for suffix in suffixes[name] if counts[suffix] == 1), name) for name in names
     ]
@@ -828,7 +923,7 @@ ERROR_DTYPES = {
 def build_errors_frame(errors: Sequence[Mapping[str, object]], answer: AnswerData) -> pd.DataFrame:
     """Return errors as a DataFrame: message, path, list and row, position, code and type."""
     paths = [_get_error_path(error) for error in errors]
-    found = _find_error_rows(answer, {path for path in paths if path}) if any(paths) else {}
+    rows_by_path = _find_error_rows(answer, {path for path in paths if path}) if any(paths) else {}
     rows = []
     for error, path in zip(errors, paths, strict=True):
         # The row of the innermost list on the path.
@@ -840,7 +935,7 @@ def build_errors_frame(errors: Sequence[Mapping[str, object]], answer: AnswerDat
             (
                 explain_message(error),
                 format_error_path(error),
-                *(found.get(path[:end], (None, None)) if end else (None, None)),
+                *(rows_by_path.get(path[:end], (None, None)) if end else (None, None)),
                 _parse_position(place.get("line")),
                 _parse_position(place.get("column")),
                 read_error_code(error),
@@ -861,14 +956,14 @@ def _get_error_path(error: Mapping[str, object]) -> ErrorPath:
 def _find_error_rows(answer: AnswerData, paths: set[ErrorPath]) -> dict[ErrorPath, tuple[str, int]]:
     """Return the list and the row of each item that is on one of the paths."""
     starts = {path[: end + 1] for path in paths for end, p in enumerate(path) if type(p) is int}
-    found: dict[ErrorPath, tuple[str, int]] = {}
+    rows: dict[ErrorPath, tuple[str, int]] = {}
     for table in get_read_plan(answer.shape).root.walk() if starts else ():
         if table.parent is None:
             continue
         for row, (place, _) in enumerate(iter_rows_with_paths(table, answer.holder.data)):
             if place in starts:
-                found[place] = (table.name, row)
-    return found
+                rows[place] = (table.name, row)
+    return rows
 
 
 def _parse_position(value: object) -> int | None:

@@ -29,7 +29,6 @@ from gqlnb.errors import (
     sanitize_text,
 )
 from gqlnb.result.answer_notes import format_notes
-from gqlnb.result.list_captions import describe_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -63,6 +62,7 @@ HUGE = 1e15  # larger floats use scientific notation
 BAR_WIDTH = 20  # characters of the longest bar
 ALIKE_SHARE = 0.8  # of the maximum: bars between the two look the same
 MISSING = "<NA>"  # as in pandas
+FETCH_ALL = "--paginate fetches all"  # an option of cells and of `gqlnb query`
 # ASCII without characters that would end an attribute; a text with any other is not a link.
 LINK = re.compile(r"https?://[!#-;=?-\[\]_a-z~]+")
 # Columns of numbers that are not amounts, so that bars would be meaningless.
@@ -225,11 +225,11 @@ def build_grid(frame: pd.DataFrame, limit: int = IN_TEXT) -> Grid:
     """Return the first rows and columns of a frame, with cells of at most `limit` characters."""
     from pandas.api.types import is_bool_dtype, is_numeric_dtype, is_object_dtype
 
-    shown = frame.iloc[: count_shown(len(frame)), :COLUMNS_SHOWN]
-    series = [shown.iloc[:, at] for at in range(len(shown.columns))]
+    part = frame.iloc[: count_shown(len(frame)), :COLUMNS_SHOWN]
+    series = [part.iloc[:, at] for at in range(len(part.columns))]
     dtypes = [column.dtype for column in series]
     numeric = [is_numeric_dtype(dtype) and not is_bool_dtype(dtype) for dtype in dtypes]
-    names = [sanitize_text(name, limit) for name in shown.columns]
+    names = [sanitize_text(name, limit) for name in part.columns]
     columns = [list(map(unwrap_array, column)) for column in series]
     cells = [format_column(values, limit) for values in columns]
     numbers = [at for at, is_number in enumerate(numeric) if is_number]
@@ -238,7 +238,7 @@ def build_grid(frame: pd.DataFrame, limit: int = IN_TEXT) -> Grid:
     if len(names) == 1:
         bars = []
     rows = [list(row) for row in zip(*cells, strict=True)]
-    index = [sanitize_text(label, limit) for label in shown.index]
+    index = [sanitize_text(label, limit) for label in part.index]
     unfolded = {
         (at, number): build_inner_grid(value)
         for number, values in enumerate(columns)
@@ -275,20 +275,20 @@ def is_nested(value: object) -> bool:
 
 def build_inner_grid(items: Sequence[JSON], level: int = 1) -> Grid:
     """Return the first items of a list within a cell as a grid; of lists of lists, all levels."""
-    shown = items[:ITEMS_UNFOLDED]
-    mappings = [_map_columns(item) for item in shown]
+    first = items[:ITEMS_UNFOLDED]
+    mappings = [_map_columns(item) for item in first]
     names = [*dict.fromkeys(name for row in mappings for name in row)][:COLUMNS_SHOWN]
     columns = [format_column([row.get(name, "") for row in mappings], IN_TEXT) for name in names]
     right = [holds_numbers([row[name] for row in mappings if name in row]) for name in names]
     rows = [list(row) for row in zip(*columns, strict=True)]
-    index = [str(at) for at in range(len(shown))]
+    index = [str(at) for at in range(len(first))]
     unfolded = {
         (at, names.index("")): build_inner_grid(item, level + 1)
-        for at, item in enumerate(shown)
+        for at, item in enumerate(first)
         if is_nested(item) and "" in names and level < LEVELS_UNFOLDED
     }
-    if len(items) > len(shown):
-        index[-1:] = [index[-1], f"… {len(items) - len(shown):,} more"]
+    if len(items) > len(first):
+        index[-1:] = [index[-1], f"… {len(items) - len(first):,} more"]
         rows.append([""] * len(names))
     names = [sanitize_text(name, IN_TEXT) for name in names]
     return Grid(names, right, rows, index, [], unfolded)
@@ -336,6 +336,47 @@ def build_caption(
     if width > COLUMNS_SHOWN:
         parts.append(f"{COLUMNS_SHOWN} of {width:,} columns shown")
     return f"{', '.join(parts)}{separator}{hint}"
+
+
+def describe_rows(rows: int, verdict: Verdict | None) -> str:
+    """Return the number of rows in words, with that of all rows.
+
+    Examples
+    --------
+    >>> from gqlnb.result.list_verdicts import Verdict
+    >>> describe_rows(100, Verdict("more", "`total` counts 1,067", 1067, FETCH_ALL))
+    '100 of 1,067 rows; --paginate fetches all'
+    >>> describe_rows(100, Verdict("more", "`hasMore` is true"))
+    '100 rows, more exist'
+    >>> describe_rows(100, Verdict("unknown", "`limit: 100` is reached"))
+    '100 rows, perhaps more'
+    >>> describe_rows(1000, Verdict("unknown", "Pages overlap.", 1067))
+    '1,000 of 1,067 rows, not proved complete'
+    """
+    words = format_count(rows, "row")
+    if verdict is None or verdict.state == "complete":
+        return words
+    if verdict.total > rows:
+        words = f"{rows:,} of {format_count(verdict.total, 'row')}"
+    elif verdict.state == "more":
+        words += ", more exist"
+    if verdict.state == "unknown":
+        words += ", not proved complete" if verdict.total else ", perhaps more"
+    return f"{words}; {verdict.hint}" if verdict.hint else words
+
+
+def mark_rows(rows: int, verdict: Verdict) -> dict[Any, object]:
+    """Return the ``attrs`` of a frame with all rows that were received of a list.
+
+    ``completeness``; if the list is not complete also ``caption``, the words of every table; if
+    there are more rows also ``partial`` and ``all_rows``, their number or None.
+    """
+    marks: dict[Any, object] = {"completeness": str(verdict)}
+    if verdict.state != "complete":
+        marks["caption"] = describe_rows(rows, verdict)
+    if verdict.state == "more":
+        marks |= {"partial": True, "all_rows": verdict.total or None}
+    return marks
 
 
 def describe_frame(frame: pd.DataFrame) -> str:
@@ -430,12 +471,12 @@ def describe_value(value: object) -> str:
 def draw_bars(numbers: pd.Series[Any]) -> list[str]:
     """Return bars for a column of numbers; empty if they are similar, negative or infinite."""
     values = numbers.astype("Float64").fillna(-1).tolist()
-    known = [value for value, there in zip(values, numbers.notna(), strict=True) if there]
-    if len(known) < 2 or min(known) < 0 or not 0 < max(known) < float("inf"):
+    present = [value for value, there in zip(values, numbers.notna(), strict=True) if there]
+    if len(present) < 2 or min(present) < 0 or not 0 < max(present) < float("inf"):
         return []
-    if min(known) > ALIKE_SHARE * max(known):
+    if min(present) > ALIKE_SHARE * max(present):
         return []
-    return [draw_bar(value / max(known)) for value in values]
+    return [draw_bar(value / max(present)) for value in values]
 
 
 def draw_bar(share: float) -> str:
@@ -524,23 +565,29 @@ def render_bundle(result: Renderable) -> Bundle:
 def _lay_out(result: Renderable) -> Layout:
     """Choose how to show an answer: as tables, as names with values, or as JSON."""
     try:
-        found = result.previews(MOST_ROWS)
+        previews = result.previews(MOST_ROWS)
     # Values that do not fit their column, or lone surrogates in names: JSON shows them all.
     except (GqlnbError, UnicodeEncodeError):
         return Layout({}, [], {})
     except ModuleNotFoundError as error:
         return Layout({}, [], {}, missing=error.name or "")
-    shown = {sanitize_text(name, 120): it for name, it in found.items() if not _is_null(name, it)}
-    if not shown:
+    named = {
+        sanitize_text(name, 120): table
+        for name, table in previews.items()
+        if not _is_null(name, table)
+    }
+    if not named:
         return Layout(
             {}, [], dict(iter_leaves(result.data)) if isinstance(result.data, dict) else {}
         )
     tables = {
-        name: it if it.rows <= MOST_ROWS else it._replace(frame=it.frame.head(ROWS_SHOWN))
-        for name, it in islice(shown.items(), TABLES_SHOWN)
+        name: table
+        if table.rows <= MOST_ROWS
+        else table._replace(frame=table.frame.head(ROWS_SHOWN))
+        for name, table in islice(named.items(), TABLES_SHOWN)
     }
-    values = {name: value for it in found.values() for name, value in it.beside.items()}
-    return Layout(tables, [*shown][TABLES_SHOWN:], values)
+    values = {name: value for table in previews.values() for name, value in table.beside.items()}
+    return Layout(tables, [*named][TABLES_SHOWN:], values)
 
 
 def _is_null(name: str, table: Preview) -> bool:
@@ -556,9 +603,9 @@ def _join_text(result: Renderable, layout: Layout) -> str:
         body += _list_value_lines(layout.values)
     for name, table in layout.tables.items():
         caption = _build_table_caption(table)
-        shown = build_grid(table.frame).to_text()
+        text = build_grid(table.frame).to_text()
         # One table needs no name, and several have their captions above them.
-        body += [shown, caption] if len(layout.tables) == 1 else [f"{name}: {caption}", shown]
+        body += [text, caption] if len(layout.tables) == 1 else [f"{name}: {caption}", text]
     body += _list_other_lists(layout)
     return "\n".join([*body, *format_errors(result), *_list_lines_below(result)])
 
@@ -672,8 +719,8 @@ def _render_value_name(name: str) -> str:
 
 def _list_value_lines(values: Mapping[str, object]) -> list[str]:
     """Return names and values as lines ``name: value``."""
-    shown = islice(values.items(), count_shown(len(values)))
-    lines = [f"{sanitize_text(name, 120)}: {_format_value(value)}" for name, value in shown]
+    first = islice(values.items(), count_shown(len(values)))
+    lines = [f"{sanitize_text(name, 120)}: {_format_value(value)}" for name, value in first]
     return [*lines, *_count_more_values(len(values) - len(lines))]
 
 
@@ -697,9 +744,9 @@ def _format_value(value: object) -> str:
 
 def iter_json_lines(value: object) -> Iterator[str]:
     """Yield lines of JSON text, with long values cut and control characters replaced by blanks."""
-    found = _iter_value_lines(value, "", "", "")
-    yield from islice(found, LINES_SHOWN)
-    if next(found, None) is not None:
+    lines = _iter_value_lines(value, "", "", "")
+    yield from islice(lines, LINES_SHOWN)
+    if next(lines, None) is not None:
         yield f"… cut after {LINES_SHOWN} lines; the data have all"
 
 
@@ -783,13 +830,13 @@ def format_errors(result: Renderable) -> list[str]:
         steps = path if isinstance(path, (list, tuple)) else ()
         form = repr([None if isinstance(step, int) else step for step in steps])
         groups.setdefault((form, explain_message(described), place), []).append(described)
-    shown = list(groups.items())[:ERRORS_SHOWN]
+    first = list(groups.items())[:ERRORS_SHOWN]
     lines = [
         f"  {format_error({**alike[0], 'path': merge_paths(alike)})}"
         + (f" ({place})" if place else "")
-        for (_, _, place), alike in shown
+        for (_, _, place), alike in first
     ]
-    more = len(result.errors) - sum(len(alike) for _, alike in shown)
+    more = len(result.errors) - sum(len(alike) for _, alike in first)
     rest = [f"  … and {more:,} more: see result.errors_frame()"] if more else []
     count = format_count(len(result.errors), "error")
     return [
@@ -865,8 +912,8 @@ class FrameDisplay:
     def print_frame(self, frame: pd.DataFrame, printer: RepresentationPrinter, _: object) -> None:
         """Print a frame; within a list or dict as pandas does."""
         is_alone = len(printer.stack) == 1
-        shown = is_alone and self._is_on() and is_table(frame)
-        lines = (render_frame_text(frame) if shown else repr(frame)).splitlines()
+        is_table_shown = is_alone and self._is_on() and is_table(frame)
+        lines = (render_frame_text(frame) if is_table_shown else repr(frame)).splitlines()
         with printer.group():
             for number, line in enumerate(lines):
                 if number:

@@ -9,12 +9,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
+from typing import IO, TYPE_CHECKING, Any, Self, TypeVar, overload
 
 from gqlnb.document.json_codec import strip_bom
-from gqlnb.errors import AnswerError, GqlnbError, format_count, join_names, sanitize_text, suggest
+from gqlnb.errors import (
+    AnswerError,
+    FrameError,
+    GqlnbError,
+    advise_if_strict,
+    format_count,
+    join_names,
+    sanitize_text,
+    suggest,
+)
 from gqlnb.interactive import raise_attribute_error, split_hints, warn_caller
 from gqlnb.option_checks import explain_keywords
+from gqlnb.optional_imports import import_optional
 from gqlnb.result import decoder
 from gqlnb.result.answer_notes import MISSING, list_notes
 from gqlnb.result.column_batch import MIN_BATCH_ROWS, ColumnData
@@ -26,13 +36,16 @@ from gqlnb.result.renderer import (
     render_text,
 )
 from gqlnb.result.shape import NO_FORMS, build_shape, infer_shape
-from gqlnb.result.table_exports import TableExports
 from gqlnb.result.tables import get_read_plan, list_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from os import PathLike
 
     import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+    from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
     from gqlnb.document.document import Document
     from gqlnb.document.json_codec import JSON
@@ -77,7 +90,7 @@ _TRANSIENT_STATE = frozenset({"_lazy_data", "_crawler", "_forms", "_schema_loade
 
 @explain_keywords
 @dataclass(frozen=True, eq=False, repr=False)
-class Result(TableExports):
+class Result:
     """The answer to one operation.
 
     ``result["viewer"]`` is the field of that name. ``len(result)`` and iteration are about the
@@ -239,11 +252,11 @@ class Result(TableExports):
         data = self.data
         if isinstance(data, Mapping) and key in data:
             return data[key]
-        shown = sanitize_text(repr(key), 80)
+        name = sanitize_text(repr(key), 80)
         names = list(data) if isinstance(data, Mapping) else []
         has = join_names(map(repr, names), KEYS_SHOWN) or "no data"
         hint = suggest(key, names) if type(key) is str else " Rows are in result.df."
-        msg = f"The result has no field {shown}. It has {has}.{hint}"
+        msg = f"The result has no field {name}. It has {has}.{hint}"
         raise KeyError(msg)
 
     def _ipython_key_completions_(self) -> list[str]:
@@ -354,7 +367,8 @@ class Result(TableExports):
         Parameters
         ----------
         strict
-            As for :meth:`frame`.
+            Whether a value that does not fit its column is an error; otherwise the column keeps
+            all its values unchanged.
         quiet
             Whether to suppress warnings.
 
@@ -456,6 +470,284 @@ class Result(TableExports):
         )
         return convert_data(copy_with_decimals(self), found)
 
+    def to_arrow(
+        self,
+        path: str | None = None,
+        *,
+        short: bool = False,
+        explode: str | None = None,
+        strict: bool = True,
+    ) -> pa.Table:
+        """Return the answer as a ``pyarrow.Table``.
+
+        Parameters
+        ----------
+        path, short, explode, strict
+            The list to read, whether to shorten column names, a list in its rows to unfold, and
+            whether a value that does not fit its column is an error; :meth:`frame` has details.
+
+        Returns
+        -------
+        pyarrow.Table
+            Lists in the rows are Arrow lists. JSON values, and values of unknown scalars that are
+            not all of one kind, are JSON text, but strings remain as they are. ``to_pandas()`` of
+            the table has the dtypes of :meth:`frame`, but Python's dates, and text for JSON.
+
+        Raises
+        ------
+        FrameError
+            If `path` leads to no list, or `path` is needed; if a value does not fit its column.
+        """
+        return self._build_table(path, short=short, explode=explode, strict=strict)
+
+    arrow = to_arrow
+
+    def to_polars(
+        self,
+        path: str | None = None,
+        *,
+        short: bool = False,
+        explode: str | None = None,
+        strict: bool = True,
+    ) -> pl.DataFrame:
+        """Return the answer as a Polars DataFrame, with the types of :meth:`to_arrow`.
+
+        Parameters
+        ----------
+        path, short, explode, strict
+            The list to read, whether to shorten column names, a list in its rows to unfold, and
+            whether a value that does not fit its column is an error; :meth:`frame` has details.
+
+        Returns
+        -------
+        polars.DataFrame
+            An enum is a Categorical.
+
+        Raises
+        ------
+        FrameError
+            If `path` leads to no list, or `path` is needed; if a value does not fit its column.
+        MissingExtraError
+            If Polars is not installed.
+        """
+        polars = import_optional("polars", "polars", "return Polars frames")
+        table = self._build_table(path, short=short, explode=explode, strict=strict)
+        frame: pl.DataFrame = polars.from_arrow(table)
+        return frame
+
+    def to_duckdb(
+        self,
+        connection: DuckDBPyConnection,
+        name: str,
+        path: str | None = None,
+        *,
+        short: bool = False,
+        explode: str | None = None,
+        strict: bool = True,
+    ) -> DuckDBPyRelation:
+        """Register the answer as a view of a DuckDB connection, to query it in SQL.
+
+        Parameters
+        ----------
+        connection
+            The connection, such as ``duckdb.connect()``.
+        name
+            The name of the view; a view of that name is replaced.
+        path, short, explode, strict
+            The list to read, whether to shorten column names, a list in its rows to unfold, and
+            whether a value that does not fit its column is an error; :meth:`frame` has details.
+
+        Returns
+        -------
+        duckdb.DuckDBPyRelation
+            The view.
+
+        Raises
+        ------
+        FrameError
+            If `path` leads to no list, or `path` is needed; if a value does not fit its column.
+
+        Notes
+        -----
+        DuckDB also finds a result by the name of its variable:
+        ``duckdb.sql("select name from result")``.
+
+        Examples
+        --------
+        >>> import duckdb, gqlnb
+        >>> schema = gqlnb.Schema("type Query { books: [Book] } type Book { pages: Int }")
+        >>> result = schema.execute("{ books { pages } }", root={"books": [{"pages": 474}]})
+        >>> connection = duckdb.connect()
+        >>> result.to_duckdb(connection, "books").fetchall()
+        [(474,)]
+        >>> connection.sql("select max(pages) from books").fetchall()
+        [(474,)]
+        """
+        table = self._build_table(path, short=short, explode=explode, strict=strict)
+        connection.register(name, table)
+        return connection.view(name)
+
+    def to_parquet(
+        self,
+        file: str | PathLike[str] | IO[bytes],
+        path: str | None = None,
+        *,
+        short: bool = False,
+        explode: str | None = None,
+        strict: bool = True,
+        **options: Any,  # noqa: ANN401 - of a function of another library
+    ) -> None:
+        """Write the answer as Parquet, with the types of :meth:`to_arrow`.
+
+        Unlike ``frame().to_parquet()``, JSON objects with different keys are not merged into one
+        struct type.
+
+        Parameters
+        ----------
+        file
+            A path, or a file open for bytes.
+        path, short, explode, strict
+            The list to read, whether to shorten column names, a list in its rows to unfold, and
+            whether a value that does not fit its column is an error; :meth:`frame` has details.
+        **options
+            Passed to ``pyarrow.parquet.write_table``: ``compression``, ...
+
+        Raises
+        ------
+        FrameError
+            If `path` leads to no list, or `path` is needed; if a value does not fit its column.
+
+        Notes
+        -----
+        ``pandas.read_parquet`` restores the dtypes of the frame, and its ``attrs``, except for
+        types that Parquet does not have. JSON values, values of unknown scalars in columns of
+        objects, times with a zone, durations without a fixed length, and decimals of more than 38
+        digits (18 of them after the point) are text. Integers beyond 64 bits are ``Decimal``. Lists
+        are NumPy arrays, with timestamps in UTC but without a zone. Without rows, enums have no
+        categories.
+        """
+        from pyarrow.parquet import write_table
+
+        from gqlnb.result.frames import build_parquet_table, build_table
+
+        columns, _, attrs = self._read_columns(path, short=short, explode=explode, strict=strict)
+        write_table(build_parquet_table(build_table(columns), attrs), file, **options)
+
+    def to_csv(
+        self,
+        file: str | PathLike[str] | IO[str] | None = None,
+        path: str | None = None,
+        *,
+        short: bool = False,
+        explode: str | None = None,
+        strict: bool = True,
+        **options: Any,  # noqa: ANN401 - of a function of another library
+    ) -> str | None:
+        """Write the answer as CSV, with lists and JSON values as JSON.
+
+        Parameters
+        ----------
+        file
+            A path, or a file open for text; None to return the text.
+        path, short, explode, strict
+            The list to read, whether to shorten column names, a list in its rows to unfold, and
+            whether a value that does not fit its column is an error; :meth:`frame` has details.
+        **options
+            Passed to ``pandas.DataFrame.to_csv``; ``index`` is False by default.
+
+        Returns
+        -------
+        str or None
+            The text, if `file` is None.
+
+        Raises
+        ------
+        FrameError
+            If `path` leads to no list, or `path` is needed; if a value does not fit its column.
+        """
+        from gqlnb.result.frames import assemble_frame
+
+        columns, count, _ = self._read_columns(path, short=short, explode=explode, strict=strict)
+        frame = assemble_frame({name: c.to_text_array() for name, c in columns.items()}, count)
+        text: str | None = frame.to_csv(file, **{"index": False, **options})
+        return text
+
+    def to_excel(
+        self,
+        file: str | PathLike[str] | IO[bytes],
+        path: str | None = None,
+        *,
+        short: bool = False,
+        explode: str | None = None,
+        strict: bool = True,
+    ) -> None:
+        """Write the answer as an Excel workbook, with a sheet for each list.
+
+        Parameters
+        ----------
+        file
+            A path, or a file open for bytes.
+        path, short, explode, strict
+            The list for a single sheet, whether to shorten column names, a list in its rows to
+            unfold, and whether a value that does not fit its column is an error; :meth:`frame` has
+            details. Without `path` and `explode` the sheets are the tables of :attr:`frames`.
+
+        Raises
+        ------
+        FrameError
+            If `path` leads to no list; if a value does not fit its column; if there are more rows
+            or longer texts than Excel holds.
+        MissingExtraError
+            If openpyxl is not installed.
+
+        Notes
+        -----
+        Times are in UTC, for Excel has no time zones; lists and JSON values are JSON text. A column
+        with a number of more than 15 digits or a day before March 1900 is text, since Excel would
+        change its values. Text that begins with ``=`` stays text.
+        """
+        from gqlnb.result.excel import write_workbook
+        from gqlnb.result.frames import assemble_frame, shorten_names
+
+        if path is None and explode is None:
+            sheets = dict(self.tables(strict=strict))
+        else:
+            columns, count, _ = self._read_columns(
+                path, short=short, explode=explode, strict=strict
+            )
+            arrays = {name: column.to_pandas() for name, column in columns.items()}
+            sheets = {path or "rows": assemble_frame(arrays, count)}
+        if short:
+            sheets = {
+                name: frame.set_axis(shorten_names(list(frame.columns)), axis="columns")
+                for name, frame in sheets.items()
+            }
+        write_workbook(sheets, file)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        import pyarrow as pa
+
+        with advise_if_strict("Pass result.to_arrow(strict=False) instead of the result."):
+            table = self.to_arrow()
+        # Without rows the stream of a table has no batch, and so not the values of an enum.
+        empty = pa.record_batch(
+            [column.combine_chunks() for column in table.slice(0, 0).columns], table.schema
+        )
+        batches = table.to_batches() or [empty]
+        reader = pa.RecordBatchReader.from_batches(table.schema, batches)
+        return reader.__arrow_c_stream__(requested_schema)
+
+    def __array__(self, *_: object, **__: object) -> object:
+        # pandas.DataFrame(result) and plotly make an array of anything that is not a frame: of the
+        # rows as in JSON, with large integers beside null as floats, and times as text.
+        msg = (
+            "A Result is neither a DataFrame nor an array. Pass its frame, result.df, which has "
+            "the dtypes of the schema; list(result) has the rows as in JSON."
+        )
+        raise FrameError(msg)
+
+    __dataframe__ = __array__  # plotly and Altair try it first, and hide later errors
+
     def errors_frame(self) -> pd.DataFrame:
         """Return the errors as a DataFrame.
 
@@ -537,8 +829,8 @@ class Result(TableExports):
         FrameError
             If a value does not fit its column.
         """
-        found = self.previews(rows)
-        return next(iter(found.values())) if len(found) == 1 else None
+        frames = self.previews(rows)
+        return next(iter(frames.values())) if len(frames) == 1 else None
 
     def previews(self, rows: int | None = None) -> dict[str, Preview]:
         """Return the first rows of each outermost list, for display.
@@ -573,6 +865,12 @@ class Result(TableExports):
         answer = self._load_answer(path)
         columns, count, attrs = read_columns(answer, path, **options)
         return columns, count, self._mark_frame(answer, path, attrs)
+
+    def _build_table(self, path: str | None, **options: Any) -> pa.Table:  # noqa: ANN401 - of several types
+        from gqlnb.result.frames import build_table
+
+        columns, _, _ = self._read_columns(path, **options)
+        return build_table(columns)
 
     def _load_schema(self) -> None:
         """Load the schema if it is not known and can be loaded."""
@@ -620,22 +918,22 @@ class Result(TableExports):
         marks = self._build_marks(report)
         if quiet:
             return {**marks, **attrs}
-        found = {**answer.remarks, **self._describe_missing_data()}
+        warnings = {**answer.remarks, **self._describe_missing_data()}
         for name in sorted(answer.inferred.keys() - _warned_scalars.setdefault(self.source, set())):
             _warned_scalars[self.source].add(name)
-            found[name] = _describe_scalar_dtype(name, answer.inferred[name])
+            warnings[name] = _describe_scalar_dtype(name, answer.inferred[name])
         if self.errors:
-            found[PARTIAL] = self._describe_errors(lacks_data=answer.read_outline() is None)
+            warnings[PARTIAL] = self._describe_errors(lacks_data=answer.read_outline() is None)
         if report is not None and report.warning is not None:
-            found[INCOMPLETE] = report.warning
+            warnings[INCOMPLETE] = report.warning
         for name in sorted(answer.renumbered):
             key = name.rpartition(".")[2]
-            found[name] = (
+            warnings[name] = (
                 f"Ids in a list of {name!r} repeat or are missing, so what is in its rows has "
                 f"the row, {f'{key}_index'!r}, as key instead of {f'{key}.id'!r}."
             )
-        if found:
-            _warn_once(self, found)
+        if warnings:
+            _warn_once(self, warnings)
         message = self._describe_inference()
         if message and message not in _given_messages:
             _given_messages.add(message)
@@ -660,10 +958,10 @@ class Result(TableExports):
 
     def _describe_errors(self, *, lacks_data: bool = False) -> str:
         """Return the warning about a partial answer, with its first errors."""
-        shown = "; ".join(map(format_error, self.errors[:REASONS_SHOWN])).rstrip(".")
+        messages = "; ".join(map(format_error, self.errors[:REASONS_SHOWN])).rstrip(".")
         count = format_count(len(self.errors), "error")
         reason = f"no data, and {count}" if lacks_data else count
-        return f"The answer is partial: {reason}: {shown}. See result.errors_frame()."
+        return f"The answer is partial: {reason}: {messages}. See result.errors_frame()."
 
     def _describe_missing_data(self) -> dict[str, str]:
         """Return the warning about fields without data, which look like values; by its mark."""
@@ -772,7 +1070,7 @@ def read_list(result: Result, path: str | None) -> tuple[dict[str, FrameColumn],
     answer = result._load_answer()
     answer.infers = False  # one of many
     columns, _, _ = read_columns(answer, path, strict=False)
-    return columns, {each.name: each.nullable for each in choose_table(answer, path).columns}
+    return columns, {column.name: column.nullable for column in choose_table(answer, path).columns}
 
 
 def get_shape(result: Result) -> Shape | None:
@@ -827,8 +1125,8 @@ def collect_members(result: Result) -> dict[str, Any]:
 
 def get_columns(result: Result) -> ColumnData | None:
     """Return the data of a result as columns; None if they are not."""
-    found = result._lazy_data
-    return found if isinstance(found, ColumnData) else None
+    data = result._lazy_data
+    return data if isinstance(data, ColumnData) else None
 
 
 def attach_forms(result: Result, forms: ScalarForms) -> Result:

@@ -33,8 +33,8 @@ from graphql import (
 from graphql.language import BooleanValueNode, VariableNode
 
 from gqlnb.document import scalars
-from gqlnb.document.known_scalars import recognize_scalar
 from gqlnb.document.scalar_values import OtherFormError
+from gqlnb.document.scalars import recognize_scalar
 from gqlnb.document.selections import MAX_SELECTIONS, build_expansion_error
 
 if TYPE_CHECKING:
@@ -322,9 +322,9 @@ def _add_children(shape: Shape, selected: Iterable[_SelectionSet], context: _Con
     # A selection set adds nothing the second time, and spreads in spreads repeat it exponentially.
     visited: set[tuple[int, _Scope]] = set()
     for selection_set in selected:
-        for found in _iter_fields(selection_set, context, visited):
-            node = found.node
-            fields.setdefault((node.alias or node.name).value, []).append(found)
+        for selected_field in _iter_fields(selection_set, context, visited):
+            node = selected_field.node
+            fields.setdefault((node.alias or node.name).value, []).append(selected_field)
     for name, parts in fields.items():
         if next(context.field_numbers) > context.max_fields:
             raise build_expansion_error(context.max_fields)
@@ -541,11 +541,11 @@ def _infer_place(values: list[Any], name: str) -> Shape:
         item.lists += 1
         item.field_name, item.nullable = name, nullable
         return item
-    found = infer_type(kinds, present)
+    scalar = infer_type(kinds, present)
     mixed = ""
-    if kinds and found is None and kinds != {int}:
+    if kinds and scalar is None and kinds != {int}:
         mixed = " and ".join(sorted({_KIND_NAMES.get(kind, kind.__name__) for kind in kinds}))
-    return Shape(found, field_name=name, nullable=nullable, mixed_kinds=mixed)
+    return Shape(scalar, field_name=name, nullable=nullable, mixed_kinds=mixed)
 
 
 def infer_type(kinds: set[type], values: list[Any]) -> str | None:
@@ -625,7 +625,7 @@ def _observe_leaves(
     for name, child in shape.children.items():
         if not _has_forms(child):
             continue
-        values = (found.get(name) for found in objects if isinstance(found, dict))
+        values = (item.get(name) for item in objects if isinstance(item, dict))
         if child.composite:
             _observe_leaves(child, list(_flatten_lists(values, child.lists)), known, seen)
         elif child not in known:
@@ -646,14 +646,14 @@ def _flatten_lists(values: Iterable[Any], levels: int) -> Iterable[Any]:
 def _has_forms(shape: Shape) -> bool:
     """Return whether a scalar at or below a place has several forms."""
     key = "forms", scalars.get_version()
-    found: bool | None = shape.cache.get(key)
-    if found is None:
+    has_forms: bool | None = shape.cache.get(key)
+    if has_forms is None:
         own = (
             not shape.composite and not shape.lists and bool(scalars.get_scalar(shape).other_forms)
         )
-        found = own or any(map(_has_forms, shape.children.values()))
-        shape.cache[key] = found
-    return found
+        has_forms = own or any(map(_has_forms, shape.children.values()))
+        shape.cache[key] = has_forms
+    return has_forms
 
 
 def _get_form(shape: Shape, value: object) -> str:

@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from gqlnb.document import scalars
-from gqlnb.document.known_scalars import UNKNOWN
 from gqlnb.document.paging_conventions import MORE_FLAGS, TOTAL_FIELDS
+from gqlnb.document.scalars import UNKNOWN
 from gqlnb.document.suspect_lists import is_count_name
 from gqlnb.result.shape import Shape, find_connection_path
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from gqlnb.document.known_scalars import Scalar
+    from gqlnb.document.scalars import Scalar
     from gqlnb.result.shape import ObjectSet
 
     Data = Any  # JSON values, or the dicts and lists of this process
@@ -217,8 +217,8 @@ def record_plan(plan: ReadPlan) -> None:
 
 def get_last_plan(shape: Shape) -> ReadPlan | None:
     """Return the plan by which an answer of a shape was read last; None before the first."""
-    found: ReadPlan | None = shape.cache.get(("last plan", scalars.get_version()))
-    return found
+    plan: ReadPlan | None = shape.cache.get(("last plan", scalars.get_version()))
+    return plan
 
 
 class _PlanBuilder:
@@ -362,11 +362,11 @@ def is_sign(name: str, lists: Collection[str]) -> bool:
 
 def _find_key(shape: Shape) -> Shape | None:
     """Return the ``id`` of rows; None if it can be missing in a row that has inner rows."""
-    found = shape.children.get("id")
-    if found is None or found.field_name != "id" or found.nullable or found.lists:
+    key = shape.children.get("id")
+    if key is None or key.field_name != "id" or key.nullable or key.lists:
         return None
     inner = [child for child in shape.children.values() if child.lists or _has_lists(child)]
-    return found if all(_is_certain(found, child.possible_objects) for child in inner) else None
+    return key if all(_is_certain(key, child.possible_objects) for child in inner) else None
 
 
 def _is_certain(shape: Shape, objects: ObjectSet) -> bool:
@@ -396,11 +396,11 @@ def _find_total(shape: Shape) -> str | None:
 def iter_rows_with_paths(table: ResultTable, data: object) -> Iterator[tuple[Path, Any]]:
     """Yield the rows of a list with the response path of their item, in the order of the frame."""
     for path, row in _iter_parent_rows(table, data):
-        found = follow_path(row, table.path)
-        if not isinstance(found, (list, tuple)):
+        items = follow_path(row, table.path)
+        if not isinstance(items, (list, tuple)):
             continue
         here = (*path, *table.path)
-        for number, item in enumerate(found):
+        for number, item in enumerate(items):
             node = item
             if table.node is not None:
                 node = item.get(table.node) if isinstance(item, dict) else None
@@ -437,10 +437,10 @@ def find_value_path(
     """Return the response path of a column's value in a row; None if no such row exists."""
     path: Path = ()
     if table.parent is not None:
-        found = next(islice(iter_rows_with_paths(table, data), row, None), None)
-        if found is None:
+        place = next(islice(iter_rows_with_paths(table, data), row, None), None)
+        if place is None:
             return None
-        path = found[0]
+        path = place[0]
     number = table.columns.index(column)
     beside = _find_member_names(table.edge, number)
     if beside is not None:

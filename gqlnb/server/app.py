@@ -76,8 +76,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 
     from gqlnb.engine.schema import Schema
+    from gqlnb.http.handler import MaskedErrors
     from gqlnb.http.messages import Request, Response
-    from gqlnb.http.response_encoder import MaskedErrors
     from gqlnb.server.authentication import TokenOption
     from gqlnb.server.streams import Receive, Send
     from gqlnb.server.worker_pool import HangingCall

@@ -117,7 +117,7 @@ class AsgiThread:
 def _abandon_after_fork() -> None:
     global _lock  # noqa: PLW0603 - a thread of the parent may hold it
     _lock = threading.RLock()
-    redirect_sockets(it._sock for it in _open_threads)  # noqa: SLF001 - of this module
+    redirect_sockets(thread._sock for thread in _open_threads)  # noqa: SLF001 - of this module
     _open_threads.clear()
 
 

@@ -44,8 +44,12 @@ class NamedTokens:
     def __call__(self, text: str) -> str | None:
         """Return the name for a token, or None; every token is compared, in constant time."""
         header = f"Bearer {text}"
-        found = [name for name, it in self._tokens.items() if it is not None and it.matches(header)]
-        return found[0] if found else None
+        names = [
+            name
+            for name, token in self._tokens.items()
+            if token is not None and token.matches(header)
+        ]
+        return names[0] if names else None
 
 
 def read_token_option(token: object) -> tuple[Token | None, Callable[[str], object] | None]:

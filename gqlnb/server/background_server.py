@@ -189,7 +189,7 @@ class Server:
         Parameters
         ----------
         schema
-            The schema, as for :func:`gqlnb.serve`.
+            The schema to serve from now on: anything that :func:`gqlnb.serve` takes.
 
         Raises
         ------
@@ -516,7 +516,7 @@ def _bind_port(address: Address) -> socket.socket:
         return bind_socket(address)
     except PortInUseError:
         port = address.sockaddr[1]
-        ours = [it for it in _listeners if it.address.sockaddr[1:2] == (port,)]
+        ours = [ready for ready in _listeners if ready.address.sockaddr[1:2] == (port,)]
         if not ours:
             raise
         for listener in ours:

@@ -181,7 +181,7 @@ class ConnectionWatcher:
 
     def count_websockets(self) -> int:
         """Return the number of WebSockets."""
-        return sum(isinstance(it, WebSocketConnection) for it in self.state.connections)
+        return sum(isinstance(one, WebSocketConnection) for one in self.state.connections)
 
     def list_connections(self) -> list[Any]:
         """Return all connections, closing ones included."""
@@ -321,7 +321,7 @@ class HttpConnection(WatchedConnection, HttpToolsProtocol):
             raise httptools.HttpParserError
         self.expect_100_continue &= version == "1.1"  # RFC 9110, 10.1.1
         super().on_headers_complete()
-        self._unanswered = [it for it in self._unanswered if not it.response_complete]
+        self._unanswered = [one for one in self._unanswered if not one.response_complete]
         if self.cycle is not None:
             self._unanswered.append(self.cycle)
         self.scope["headers"] = self.headers.copy()

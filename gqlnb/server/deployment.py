@@ -76,20 +76,20 @@ class Certificate(NamedTuple):
         ServerError
             If a file cannot be read, or they do not fit together.
         """
-        files = [it for it in self if it is not None]
-        shown = " and ".join(sanitize_text(repr(os.fspath(it))) for it in files)
+        files = [file for file in self if file is not None]
+        quoted = " and ".join(sanitize_text(repr(os.fspath(file))) for file in files)
         try:
             # Without the function, OpenSSL would ask for a password in the terminal.
             context.load_cert_chain(self.certfile, self.keyfile, _refuse_password)
         except ssl.SSLError as error:
             message = (
-                f"{shown}: not a certificate in PEM format with its private key "
+                f"{quoted}: not a certificate in PEM format with its private key "
                 f"({error.reason or 'no reason given'}). Give the chain as certfile=, and the key "
                 f"as keyfile= unless it is in the same file."
             )
             raise ServerError(message) from error
         except OSError as error:
-            missing = next((it for it in files if not os.access(it, os.R_OK)), files[0])
+            missing = next((file for file in files if not os.access(file, os.R_OK)), files[0])
             message = (
                 f"Cannot read the certificate: {sanitize_text(repr(os.fspath(missing)))}: "
                 f"{error.strerror}. Check certfile= and keyfile=."
@@ -145,8 +145,8 @@ def bind_unix_socket(path: str) -> socket.socket:
         sock.setblocking(False)  # noqa: FBT003 - its only parameter
     except OSError as error:
         sock.close()
-        shown = sanitize_text(repr(path))
-        message = f"Cannot listen on the socket {shown}: {error.strerror or error}."
+        quoted = sanitize_text(repr(path))
+        message = f"Cannot listen on the socket {quoted}: {error.strerror or error}."
         raise ServerError(message) from error
     return sock
 
@@ -154,9 +154,9 @@ def bind_unix_socket(path: str) -> socket.socket:
 def _remove_stale_socket(path: str) -> None:
     """Remove the file that a killed process left."""
     with suppress(FileNotFoundError):
-        shown = sanitize_text(repr(path))
+        quoted = sanitize_text(repr(path))
         if not stat.S_ISSOCK(os.lstat(path).st_mode):
-            message = f"{shown} exists and is not a socket. Give another path as uds=."
+            message = f"{quoted} exists and is not a socket. Give another path as uds=."
             raise ServerError(message)
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
             try:
@@ -164,5 +164,5 @@ def _remove_stale_socket(path: str) -> None:
             except ConnectionRefusedError:
                 os.unlink(path)
                 return
-        message = f"Another program listens on {shown}. Close it, or give another path as uds=."
+        message = f"Another program listens on {quoted}. Close it, or give another path as uds=."
         raise PortInUseError(message)

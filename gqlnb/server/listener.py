@@ -64,16 +64,16 @@ def find_calling_cell() -> CellRun | None:
     -----
     It looks for IPython's own frame: a function called by a cell may be defined in any module.
     """
-    found, frame = None, currentframe()
+    cell, frame = None, currentframe()
     while frame is not None:
         if frame.f_back is not None and _is_run_code_frame(frame.f_back):
-            found = frame  # the outermost frame is the visible cell
+            cell = frame  # the outermost frame is the visible cell
         frame = frame.f_back
-    if found is None or found.f_back is None:
+    if cell is None or cell.f_back is None:
         return None
-    shell = found.f_back.f_locals.get("self")
+    shell = cell.f_back.f_locals.get("self")
     message = _get_execute_request(shell)
-    name = message.get("metadata", {}).get("cellId") or found.f_code.co_filename
+    name = message.get("metadata", {}).get("cellId") or cell.f_code.co_filename
     run = message.get("header", {}).get("msg_id") or getattr(shell, "execution_count", 0)
     return CellRun(str(name), str(run))
 
@@ -129,11 +129,11 @@ def resolve_address(host: str, port: int) -> Address:
     # The system would cut a name at a null character.
     name = str(host) if str(host).isprintable() else ""
     try:
-        found = socket.getaddrinfo(name, number, type=socket.SOCK_STREAM)
+        addresses = socket.getaddrinfo(name, number, type=socket.SOCK_STREAM)
     except (OSError, ValueError) as error:  # ValueError: a label of more than 63 characters
         message = f"host={sanitize_text(repr(host), 80)} is not a name or address of this machine."
         raise ServerError(message) from error
-    family, _, _, _, sockaddr = min(found, key=lambda entry: entry[0] != socket.AF_INET)
+    family, _, _, _, sockaddr = min(addresses, key=lambda entry: entry[0] != socket.AF_INET)
     return Address(family, sockaddr)
 
 

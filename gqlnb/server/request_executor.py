@@ -22,9 +22,8 @@ from gqlnb.engine.schema import Schema, get_adapter
 from gqlnb.engine.schema_adapters import is_schema
 from gqlnb.engine.schema_watch import has_only_builtin_leaves
 from gqlnb.errors import Problem, QueryError, ServerError, sanitize_text
-from gqlnb.http.handler import RESOLVER_EXCEPTIONS
+from gqlnb.http.handler import RESOLVER_EXCEPTIONS, remove_hints
 from gqlnb.http.messages import PersistedQueries, PersistedQueryError, Request, Response
-from gqlnb.http.response_encoder import remove_hints
 from gqlnb.http.server_rules import Access
 from gqlnb.result.result import Result
 from gqlnb.server.authentication import call_function
@@ -102,8 +101,6 @@ class ResolverRunner:
         The threads in which it is called.
     """
 
-    __slots__ = ("access", "adapter", "limits", "pool", "schema")
-
     def __init__(self, schema: Schema, limits: Limits | None, access: Access) -> None:
         self.schema, self.limits, self.access = schema, limits, access
         self.adapter = get_adapter(schema)
@@ -149,7 +146,7 @@ class ResolverRunner:
         problems = error.problems or (Problem(str(error)),)
         errors = [problem.formatted for problem in problems]
         if not self.access.hints:
-            errors = [remove_hints(it) for it in errors]
+            errors = [remove_hints(one) for one in errors]
         status = 422
         if self.access.profile == "draft" and not is_parsable(request.query, self.limits):
             status = 400

@@ -164,11 +164,11 @@ class RequestLog:
         """Return a masked exception; raise a ServerError if the id is unknown."""
         kept = self._errors.get(error_id)
         if kept is None:
-            shown = sanitize_text(repr(error_id), 80)
-            last = "".join(f" The newest id is {it!r}." for it in list(self._errors)[-1:])
+            quoted = sanitize_text(repr(error_id), 80)
+            last = "".join(f" The newest id is {newest!r}." for newest in list(self._errors)[-1:])
             message = (
-                f"No exception has the id {shown}; the last {MAX_ERRORS} are kept, fewer where the "
-                f"requests were large.{last}"
+                f"No exception has the id {quoted}; the last {MAX_ERRORS} are kept, fewer where "
+                f"the requests were large.{last}"
             )
             raise ServerError(message)
         error, traceback = kept

@@ -90,8 +90,6 @@ class RunOutcome(NamedTuple):
 class SpeedRecord:
     """The fast runs of a request; true if there were enough for the event loop."""
 
-    __slots__ = ("fast_runs", "needed_runs", "suspicion")
-
     def __init__(self, needed: float) -> None:  # infinite: it stays in threads
         self.fast_runs = 0
         self.needed_runs = needed
@@ -137,17 +135,6 @@ class KnownRequest:
     is_large
         Whether an answer was too large to be sent at once.
     """
-
-    __slots__ = (
-        "_is_flat",
-        "_variables",
-        "document",
-        "extensions",
-        "is_json_safe",
-        "is_large",
-        "pending_runs",
-        "speed",
-    )
 
     def __init__(
         self,
@@ -308,19 +295,6 @@ class StallWatchdog:
     is_awake
         Whether the thread is looking.
     """
-
-    __slots__ = (
-        "__weakref__",
-        "_is_closed",
-        "_lock",
-        "_loop_thread",
-        "_report_stall",
-        "_seen_since",
-        "_thread",
-        "is_awake",
-        "run_number",
-        "running",
-    )
 
     def __init__(
         self, report_stall: Callable[[KnownRequest, CodeType | None, str | None], None]

@@ -32,7 +32,14 @@ from gqlnb.document.variables import bind_variables
 from gqlnb.engine.subscription import Stream, SubscriptionArguments
 from gqlnb.errors import QueryError
 from gqlnb.http import incremental
-from gqlnb.http.handler import RESOLVER_EXCEPTIONS, RETRY_AFTER, attach_http_request
+from gqlnb.http.handler import (
+    RESOLVER_EXCEPTIONS,
+    RETRY_AFTER,
+    attach_http_request,
+    encode_members,
+    encode_part,
+    mask_exception,
+)
 from gqlnb.http.incremental import (
     MULTIPART_MIXED,
     LegacyPartWriter,
@@ -59,7 +66,6 @@ from gqlnb.http.preconditions import (
     add_cors_headers,
     build_error_response,
 )
-from gqlnb.http.response_encoder import encode_members, encode_part, mask_exception
 from gqlnb.server.request_executor import RequestExecutor, build_response
 from gqlnb.server.request_log import read_clocks
 from gqlnb.server.worker_pool import is_cancelled
@@ -69,7 +75,7 @@ if TYPE_CHECKING:
 
     from gqlnb.engine.incremental_execution import ResponsePart
     from gqlnb.engine.schema import Schema
-    from gqlnb.http.response_encoder import MaskedErrors
+    from gqlnb.http.handler import MaskedErrors
     from gqlnb.http.server_rules import ServerRules
     from gqlnb.server.request_log import RequestLog
 
@@ -561,7 +567,7 @@ class EventConnections:
     async def close(self) -> None:
         """Stop all operations, and wait for their ``finally`` blocks."""
         connections = self._by_token.values()
-        tasks = [task for it in connections for task in it.operations.values()]
+        tasks = [task for one in connections for task in one.operations.values()]
         for connection in connections:
             connection.close()
         self._by_token.clear()
@@ -677,16 +683,16 @@ async def _run_operation(
     """Run an operation, and queue its events."""
     size = len(exchange.request.body)
     streamed = StreamedOperation(exchange.request_log, streams.rules, 200, size)
-    shown = dump_json(name)
+    quoted = dump_json(name)
     try:
         started = await streams.start_operation(request, EVENT_PARTS)
         async with aclosing(streams.stream_responses(request, started)) as responses:
             async for response in responses:
                 body = streamed.encode_answer(response)
-                event = b'{"id":%b,"payload":%b}' % (shown, body)
+                event = b'{"id":%b,"payload":%b}' % (quoted, body)
                 await connection.events.put(incremental.encode_event(event))
         streamed.log_end()
-        await connection.events.put(b'event: complete\ndata: {"id":%b}\n\n' % shown)
+        await connection.events.put(b'event: complete\ndata: {"id":%b}\n\n' % quoted)
     finally:
         streamed.log_end()
         exchange.slots.in_use -= 1

@@ -79,23 +79,12 @@ class HangingCall(NamedTuple):
 class _Call:
     """A function, its caller, and the thread that runs it."""
 
-    __slots__ = (
-        "_fields",
-        "began",
-        "context",
-        "document",
-        "function",
-        "future",
-        "is_refused",
-        "loop",
-    )
-
-    def __init__(self, function: Callable[[], Any], document: Document | None) -> None:
+    def __init__(self, function: Callable[[], Any]) -> None:
         self.loop = loop = asyncio.get_running_loop()
         self.future: asyncio.Future[tuple[Any, BaseException | None]] = loop.create_future()
         self.context: Context = copy_context()
         self.function = function
-        self.document = document
+        self.document: Document | None = None  # of the operation that it executes, once known
         self.began: float | None = None
         self.is_refused = False  # the caller was told that it will not be called
         self._fields: frozenset[str] | None = None
@@ -132,7 +121,7 @@ class WorkerPool:
         """Return the calls that run for longer than `HANGING_SECONDS`, the oldest first."""
         now, frames = monotonic(), sys._current_frames()  # noqa: SLF001 - its documented name
         with self._lock:
-            calls = [(it, frames.get(ident)) for ident, it in self._running.items()]
+            calls = [(running, frames.get(ident)) for ident, running in self._running.items()]
         hanging = [
             HangingCall(
                 time() - (now - call.began),
@@ -155,13 +144,7 @@ class WorkerPool:
         """Return whether the calling thread is one of these, with a call."""
         return threading.get_ident() in self._running
 
-    async def run(
-        self,
-        function: Callable[[], T],
-        seconds: float | None = None,
-        *,
-        document: Document | None = None,
-    ) -> T:
+    async def run(self, function: Callable[[], T], seconds: float | None = None) -> T:
         """Run a function in a thread, and return its value on the running loop.
 
         Its exceptions are raised here, ``SystemExit`` included. If the caller is cancelled before a
@@ -173,8 +156,6 @@ class WorkerPool:
             The function.
         seconds
             Maximum time to wait for a thread, and then for the function; None for no limit.
-        document
-            The document that it executes, if it is known already; see :meth:`claim_fields`.
 
         Raises
         ------
@@ -183,7 +164,7 @@ class WorkerPool:
         NoThreadError
             If it was not called.
         """
-        call = _Call(function, document)
+        call = _Call(function)
         if not self._assign_thread():
             call.loop.call_later(STALE_SECONDS, self._recheck, call)
         self._tasks.put(call)
@@ -225,10 +206,12 @@ class WorkerPool:
         if len(self._running) <= MAX_BUSY_THREADS:
             return
         with self._lock:
-            others = [it for it in self._running.values() if it is not call]
+            others = [other for other in self._running.values() if other is not call]
         free = MAX_THREADS - len(others)
         for name in call.fields:
-            holders = [it.began for it in others if name in it.fields and it.began is not None]
+            holders = [
+                other.began for other in others if name in other.fields and other.began is not None
+            ]
             if len(holders) >= free:
                 message = (
                     f"The operation was not executed: {len(holders)} calls of the field {name!r} "
@@ -376,14 +359,14 @@ def find_resolver_frame(frame: FrameType | None) -> FrameType | None:
     """Return the frame of the function that the engine has called, from the stack."""
     # From the innermost frame outwards: the last change from foreign code to the engine's is the
     # outermost call, since a resolver may execute queries itself.
-    found = below = None
+    above = below = None
     while frame is not None:
         if not frame.f_code.co_filename.startswith(CODE_LOCATIONS):
             below = frame
         elif below is not None:
-            found, below = below, None
+            above, below = below, None
         frame = frame.f_back
-    return found
+    return above
 
 
 def describe_frame(frame: FrameType | None) -> str | None:

@@ -204,7 +204,7 @@ def test_a_callback_replaces_the_bar(capsys):
 @pytest.mark.parametrize("show", ["always", 1, None, []])
 def test_an_invalid_option_is_refused(show):
     """With the valid ones."""
-    with pytest.raises(OptionError, match="takes 'auto', True, False or a function, not"):
+    with pytest.raises(OptionError, match="takes 'auto', True, False or a function; got"):
         Progress(show)
 
 

@@ -351,7 +351,7 @@ def test_ages_are_read(value, seconds):
 @pytest.mark.parametrize("value", ["", "1", "h", "-1h", "1 year", 0, -3, float("nan"), [], "0s"])
 def test_other_ages_are_refused(value):
     """With the value and the choices."""
-    with pytest.raises(OptionError, match=r"'15min', '1h'.*True for a day; not") as caught:
+    with pytest.raises(OptionError, match=r"'15min', '1h'.*True for a day; got") as caught:
         Client("http://127.0.0.1:1", cache=value)
     assert repr(value)[:40] in str(caught.value)
     with pytest.raises(OptionError):

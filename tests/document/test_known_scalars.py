@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gqlnb.document.document import Document
-from gqlnb.document.known_scalars import KNOWN_SCALARS
+from gqlnb.document.scalars import KNOWN_SCALARS
 from gqlnb.errors import FrameError
 from gqlnb.result.result import Result
 

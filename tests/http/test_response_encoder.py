@@ -8,7 +8,7 @@ import pytest
 from graphql import GraphQLError
 
 from gqlnb.engine.schema import Schema
-from gqlnb.http.response_encoder import limit_errors, mask_errors, remove_hints
+from gqlnb.http.handler import limit_errors, mask_errors, remove_hints
 from gqlnb.http.server_rules import Access, ServerRules
 from gqlnb.limits import Limits
 from tests.http.http_requests import GRAPHQL, ask, request, said

@@ -19,7 +19,7 @@ from graphql import GraphQLError
 from gqlnb import QueryError, Result, Schema, SchemaError, github
 from gqlnb.document.variables import check_variables
 from gqlnb.engine.schema import get_adapter
-from gqlnb.result.model_classes import TYPENAME, TYPENAME_KEY, add_typenames
+from gqlnb.result.models import TYPENAME, TYPENAME_KEY, add_typenames
 from tests.property.differential import documents, inputs, schemas
 from tests.property.differential.chance import Chance
 

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from gqlnb import Client, LiveFrame, Result, ResultView, Schema, concat
-from gqlnb.result.list_captions import FETCH_ALL
 from gqlnb.result.paging_report import Report
-from gqlnb.result.renderer import describe_frame
+from gqlnb.result.renderer import FETCH_ALL, describe_frame
 
 SDL = """
 type Query { numbers(limit: Int = 3, input: Input): [Row!]! plain: [Row!]! owned(id: ID!): [Row!]!

@@ -178,8 +178,8 @@ class Cassette:
     def __init__(self, path: Path) -> None:
         self.path = path
         here = Path.cwd()
-        shown = path.relative_to(here) if path.is_relative_to(here) else path
-        self.display_path = sanitize_text(shown, 120)
+        name = path.relative_to(here) if path.is_relative_to(here) else path
+        self.display_path = sanitize_text(name, 120)
         self._lock = threading.RLock()
         self._file_state: tuple[int, ...] = ()  # when the file was read
         self._spans_by_key: dict[bytes, list[LineSpan]] = {}
@@ -285,15 +285,15 @@ class Cassette:
             return self._spans_by_key[key]
         if self._loose_keys is None:
             self._loose_keys = {}
-            for known, (span, *_) in self._spans_by_key.items():
+            for stored, (span, *_) in self._spans_by_key.items():
                 line = span.line
                 text = normalize_document(line.query)
                 loose = encode_request(line.connection, text, line.operation, line.variables)
-                self._loose_keys.setdefault(loose, known)
+                self._loose_keys.setdefault(loose, stored)
         if key in self._loose_keys:
             return self._spans_by_key[self._loose_keys[key]]
-        for known, spans in self._spans_by_key.items():
-            if MASK_BYTES in known and is_masked_match(known, key):
+        for stored, spans in self._spans_by_key.items():
+            if MASK_BYTES in stored and is_masked_match(stored, key):
                 return spans
         return []
 
@@ -461,9 +461,9 @@ def mask_secrets(data: bytes) -> bytes:
     ReplayError
         If the result is not JSON.
     """
-    text, known = data.decode(), collect_secrets()
+    text, secrets = data.decode(), collect_secrets()
     for _ in range(MAX_MASKING_PASSES):
-        text, leaks = replace_secrets(text, widen_to_json_values(text, find_secrets(text, known)))
+        text, leaks = replace_secrets(text, widen_to_json_values(text, find_secrets(text, secrets)))
         if not leaks:
             break
         data = text.encode()
@@ -482,18 +482,18 @@ def mask_secrets(data: bytes) -> bytes:
     return data
 
 
-def is_masked_match(known: bytes, asked: bytes) -> bool:
+def is_masked_match(recorded: bytes, asked: bytes) -> bool:
     """Return whether a request matches a recorded one with any text in the place of its masks."""
-    first, *rest = known.split(MASK_BYTES)
+    first, *rest = recorded.split(MASK_BYTES)
     if not asked.startswith(first):
         return False
     at = len(first)
     # By hand: a regular expression of several wildcards can take exponential time.
     for piece in rest:
-        found = asked.find(piece, at)
-        if found < 0:
+        place = asked.find(piece, at)
+        if place < 0:
             return False
-        at = found + len(piece)
+        at = place + len(piece)
     return asked.endswith(rest[-1])
 
 

@@ -223,8 +223,8 @@ def _remove_secrets(file: Path, data: bytes) -> tuple[bytes, list[Finding]]:
             msg = f"{file} would not be valid JSON without its tokens. Remove them by hand."
             raise GqlnbError(msg)
         for leak, where in zip(leaks, _locate_leaks(text, leaks, notebook), strict=True):
-            shown = abbreviate_secret(text[leak.start : leak.end], leak.kind)
-            findings.append(Finding(file, where, leak.kind, shown))
+            abbreviated = abbreviate_secret(text[leak.start : leak.end], leak.kind)
+            findings.append(Finding(file, where, leak.kind, abbreviated))
         text = clean
     return text.encode("utf-8", "surrogateescape"), findings
 

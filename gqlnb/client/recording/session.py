@@ -33,7 +33,7 @@ from gqlnb.errors import (
     sanitize_text,
 )
 from gqlnb.http.messages import Response
-from gqlnb.option_checks import explain_keywords
+from gqlnb.option_checks import explain_keywords, raise_option_error
 from gqlnb.redact import strip_traceback
 from gqlnb.tokens import Token
 
@@ -108,9 +108,7 @@ class Recording:
 
     def __init__(self, path: str | os.PathLike[str], mode: RecordingMode = "auto") -> None:
         if mode not in RECORDING_MODES:
-            known = ", ".join(map(repr, RECORDING_MODES))
-            msg = f"mode= takes {known}, not {sanitize_text(repr(mode), 40)}."
-            raise OptionError(msg)
+            raise_option_error("mode", mode, ", ".join(map(repr, RECORDING_MODES)))
         self.path = Path(path).absolute()
         self.mode = mode
         self._cassette = Cassette(self.path)
@@ -421,25 +419,25 @@ def _build_similarity_key(
 
 def list_differences(request: dict[str, Any], line: CassetteLine) -> list[str]:
     """Return the parts in which a recorded request differs, without values of variables."""
-    found = []
+    differences = []
     if line.connection != request["connection"]:
-        found.append(f"the connection (it is of {sanitize_text(repr(line.connection), 120)})")
+        differences.append(f"the connection (it is of {sanitize_text(repr(line.connection), 120)})")
     if line.query != request["query"]:
         old, new = TOKEN_PATTERN.findall(line.query), TOKEN_PATTERN.findall(request["query"])
         pairs = zip([*old, None], [*new, None], strict=False)
         first = next((n for n, (a, b) in enumerate(pairs) if a != b), 0)
-        found.append(
+        differences.append(
             f"the document ({_quote_tokens(old, first)} there, {_quote_tokens(new, first)} here)"
         )
     elif line.operation != request["operation"]:
-        found.append("the operation")
+        differences.append("the operation")
     here, there = request["variables"], line.variables
     names = [n for n in {**here, **there} if here.get(n, MISSING) != there.get(n, MISSING)]
     if names:
-        shown = ", ".join(f"${name}" for name in names[:MAX_VARIABLES_NAMED])
+        listed = ", ".join(f"${name}" for name in names[:MAX_VARIABLES_NAMED])
         word = "the variable" if len(names) == 1 else "the variables"
-        found.append(f"{word} {sanitize_text(shown, 200)}")
-    return found or ["the order of its parts"]
+        differences.append(f"{word} {sanitize_text(listed, 200)}")
+    return differences or ["the order of its parts"]
 
 
 def _quote_tokens(tokens: list[str], index: int) -> str:

@@ -491,21 +491,21 @@ def find_by_arguments(
     base
         Distinguishes look-ups in different places; 0 for the root.
     """
-    found = _find_by_ids(kinds, given)
-    if found is not None:
-        return found
-    known = [kind for kind in kinds if kind.select_field_values(given)]
-    if not known:
+    entry = _find_by_ids(kinds, given)
+    if entry is not None:
+        return entry
+    fitting = [kind for kind in kinds if kind.select_field_values(given)]
+    if not fitting:
         return None
-    return choose_type(known, value, lambda kind: kind.create_with_fields(dict(given), base))
+    return choose_type(fitting, value, lambda kind: kind.create_with_fields(dict(given), base))
 
 
 def _find_by_ids(kinds: Sequence[MockType], given: Mapping[str, object]) -> MockObject | None:
     for name in (*ID_FIELDS, *(build_id_name(kind) for kind in kinds)):
         if name in given:
-            found = find_by_id(kinds, name, given[name])
-            if found is not None:
-                return found
+            entry = find_by_id(kinds, name, given[name])
+            if entry is not None:
+                return entry
     return None
 
 
@@ -555,9 +555,9 @@ def echo_input(
     if name in inputs:
         inputs = {**inputs, **collect_members(*inputs[name])}
     ids = {key: given for key, (given, _) in inputs.items()}
-    found = _find_by_ids(kinds, ids)
-    if found is not None:
-        kinds, value = found.choice[:2] if found.choice else ([found.kind], 0)
+    entry = _find_by_ids(kinds, ids)
+    if entry is not None:
+        kinds, value = entry.choice[:2] if entry.choice else ([entry.kind], 0)
 
     def make(kind: MockType) -> MockObject:
         fields = {key: item[0] for key, item in inputs.items() if _can_echo(kind, key, *item)}

@@ -32,7 +32,7 @@ from graphql.type import (
     is_specified_scalar_type,
 )
 
-from gqlnb.document.known_scalars import recognize_scalar
+from gqlnb.document.scalars import recognize_scalar
 from gqlnb.document.schema_text import print_sdl
 from gqlnb.engine.graphql_compat import AnyGraphQLType, Value
 from gqlnb.engine.mock.mock_objects import (
@@ -130,12 +130,12 @@ class MockGenerator:
 
     def get_type(self, type_: GraphQLObjectType) -> MockType:
         """Return the mock type of an object type."""
-        found = self._kinds.get(type_.name)
-        if found is None:
+        kind = self._kinds.get(type_.name)
+        if kind is None:
             # setdefault, since two threads may create it at the same time.
             new = MockType(type_, self.seed, self.build_recipe)
-            found = self._kinds.setdefault(type_.name, new)
-        return found
+            kind = self._kinds.setdefault(type_.name, new)
+        return kind
 
     def list_possible_types(self, type_: AnyGraphQLType) -> list[MockType]:
         """Return the possible object types of a composite type."""
@@ -206,9 +206,9 @@ class MockGenerator:
     # -- leaves
 
     def _build_leaf_maker(self, kind: MockType, name: str, type_: AnyGraphQLType) -> FieldMaker:
-        found = self._guess_values(kind, name, type_)
-        make, shared = found.make, self._shared
-        if found.shared:
+        guess = self._guess_values(kind, name, type_)
+        make, shared = guess.make, self._shared
+        if guess.shared:
             return lambda item, _value, _args: make(mix_bits(item.key ^ shared))
         return lambda _item, value, _args: make(value)
 
@@ -253,9 +253,9 @@ class MockGenerator:
                 return echo_input(kinds, name, item.mutation_input, value)
             if args:
                 base = 0 if at_root else mix_bits(item.key ^ kind.salt)
-                found = find_by_arguments(kinds, select_choosing_arguments(args), value, base)
-                if found is not None:
-                    return found
+                entry = find_by_arguments(kinds, select_choosing_arguments(args), value, base)
+                if entry is not None:
+                    return entry
             asked = find_requested_type(kinds, args)
             return choose_type(kinds, value, lambda kind: kind.create_numbered(value, 0), asked)
 
@@ -268,12 +268,12 @@ class MockGenerator:
 
         def make_connection(_item: MockObject, value: int, args: dict[str, object]) -> MockObject:
             total = pick_integer(mix_bits(value), low, high)
-            found = kind.create_numbered(value, 0)
-            found.key = value
-            shown, asked = select_places(total, args, name), find_requested_type(kinds, args)
+            owner = kind.create_numbered(value, 0)
+            owner.key = value
+            places, asked = select_places(total, args, name), find_requested_type(kinds, args)
             make = partial(choose_item, kinds, asked=asked) if asked else element
-            found.page = MockPage(total, shown, lambda place: make and make(value, place))
-            return found
+            owner.page = MockPage(total, places, lambda place: make and make(value, place))
+            return owner
 
         return make_connection
 
@@ -293,16 +293,16 @@ class MockGenerator:
         def make_list(_item: MockObject, value: int, args: dict[str, object]) -> list[object]:
             ids = args.get("ids")
             if kinds and isinstance(ids, list):
-                found: list[object] = [
+                items: list[object] = [
                     find_by_id(kinds, "id", given) for given in ids if given is not None
                 ]
-                if None not in found:
-                    return found
-            shown = range(pick_integer(mix_bits(value), low, high))
-            shown = select_places(len(shown), args, name) if paged else shown
+                if None not in items:
+                    return items
+            places = range(pick_integer(mix_bits(value), low, high))
+            places = select_places(len(places), args, name) if paged else places
             asked = find_requested_type(kinds, args)
             make = partial(choose_item, kinds, asked=asked) if asked else element
-            return [make(value, place) for place in shown] if make else []
+            return [make(value, place) for place in places] if make else []
 
         return make_list
 
@@ -365,7 +365,7 @@ def build_mock_schema(
     options
         The options of the mock.
     resolvers
-        Functions used instead of generated data, as for a :class:`gqlnb.Schema`.
+        Functions used instead of generated data, by type and field.
 
     Raises
     ------

@@ -15,8 +15,8 @@ from hashlib import blake2b
 from typing import NamedTuple, TypeVar
 from uuid import UUID
 
-from gqlnb.document import known_scalars as kinds
-from gqlnb.document.known_scalars import get_known_scalar
+from gqlnb.document import scalars as kinds
+from gqlnb.document.scalars import get_known_scalar
 
 T = TypeVar("T")
 ValueMaker = Callable[[int], object]  # from a number of 64 bits to a value
@@ -307,9 +307,9 @@ KIND_FORMATS: dict[kinds.Scalar, ValueMaker] = {
 
 def find_format(name: str) -> ValueMaker | None:
     """Return the maker of the values of a scalar, by its name; None if the name is unknown."""
-    found = DATABASE_FORMATS.get(name) or NAMED_FORMATS.get(name.lower().replace("_", ""))
+    named = DATABASE_FORMATS.get(name) or NAMED_FORMATS.get(name.lower().replace("_", ""))
     kind = get_known_scalar(name)
-    return KIND_FORMATS.get(kind) if found is None and kind is not None else found
+    return KIND_FORMATS.get(kind) if named is None and kind is not None else named
 
 
 WORD_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
@@ -518,7 +518,7 @@ def _guess_builtin(scalar: str, parts: tuple[str, ...], *, human: bool) -> Value
             return EARLIER_GUESSES[timestamp] if early else ValueGuess(timestamp)
     # The longest known end of the name: "avatarUrl" is a url.
     for start in range(len(parts)):
-        found = table.get(" ".join(parts[start:]))
-        if found is not None:
-            return found
+        maker = table.get(" ".join(parts[start:]))
+        if maker is not None:
+            return maker
     return usual

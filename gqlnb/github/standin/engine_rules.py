@@ -390,7 +390,7 @@ class _DocumentChecker:
 
     def _get_possible_names(self, kind: Any) -> set[str]:
         if is_abstract_type(kind):
-            return {each.name for each in self._schema.get_possible_types(kind)}
+            return {member.name for member in self._schema.get_possible_types(kind)}
         return {kind.name}
 
     def _check_conflicts(self, node: Any, kind: Any) -> None:
@@ -438,21 +438,21 @@ class _DocumentChecker:
             message = f"Directives can't be applied to {words['targetName']}s"
         else:
             words = {"targetName": word, "name": name}
-            shown = ", ".join(
-                _LOCATION_WORDS.get(each, "")
-                for each in allowed
-                if each.name != "DIRECTIVE_DEFINITION"  # of graphql-core 3.3 only
+            places = ", ".join(
+                _LOCATION_WORDS.get(place, "")
+                for place in allowed
+                if place.name != "DIRECTIVE_DEFINITION"  # of graphql-core 3.3 only
             )
-            message = f"'@{name}' can't be applied to {word} (allowed: {shown})"
+            message = f"'@{name}' can't be applied to {word} (allowed: {places})"
         self._add_error("directiveCannotBeApplied", [node], _message=message, **words)
 
     # ---------------------------------------------------------------- arguments
 
-    def _check_required_arguments(self, node: Any, kind: str, known: Mapping[str, Any]) -> None:
+    def _check_required_arguments(self, node: Any, kind: str, declared: Mapping[str, Any]) -> None:
         given = {argument.name.value for argument in node.arguments or ()}
         missing = ", ".join(
             name
-            for name, each in known.items()
+            for name, each in declared.items()
             if isinstance(each.type, GraphQLNonNull) and not has_default(each) and name not in given
         )
         if missing:
@@ -461,7 +461,7 @@ class _DocumentChecker:
 
     def _check_arguments(self, node: Any, owner: _ArgumentOwner) -> None:
         arguments = node.arguments or ()
-        for name, nodes in _find_repeated(arguments, lambda each: each.name.value):
+        for name, nodes in _find_repeated(arguments, lambda item: item.name.value):
             self._add_error("argumentNotUnique", nodes, name=name)
         for argument in arguments:
             self._check_argument(argument, node, owner)
@@ -495,7 +495,8 @@ class _DocumentChecker:
             elif node.kind == "object_value":
                 # The index is that of the first equal one of the items that are nodes in Ruby.
                 first = firsts.setdefault(print_value(node), place)
-                index = [first] if definition and _is_list(definition.type) else []
+                kind = definition and get_nullable_type(definition.type)
+                index = [first] if isinstance(kind, GraphQLList) else []
                 self._path += index
                 self._check_input_object(node, definition)
                 del self._path[len(self._path) - len(index) :]
@@ -530,14 +531,14 @@ class _DocumentChecker:
             return
         if _is_valid_literal(node.value, definition.type):
             return
-        shown = print_value(node.value)
+        text = print_value(node.value)
         self._add_error(
             "argumentLiteralsIncompatible",
             [above],
             typeName=owner.kind,
             argumentName=node.name.value,
             _name=owner.name,
-            _value="" if shown == "Infinity" else f" ({shown})",
+            _value="" if text == "Infinity" else f" ({text})",
             _expected=str(definition.type),
         )
 
@@ -654,8 +655,8 @@ def _find_selection_mismatch(node: FieldNode, kind: Any, *, unions: bool) -> tup
     if selections and is_scalar_type(kind):
         inline = isinstance(selections[0], InlineFragmentNode)
         names = ", ".join(_name_selection(each) for each in selections)
-        found = f"inline fragments [{names}]" if inline else f"selections [{names}]"
-        return "Selections can't be made on scalars", found
+        given = f"inline fragments [{names}]" if inline else f"selections [{names}]"
+        return "Selections can't be made on scalars", given
     if not selections and is_composite_type(kind) and (unions or not is_union_type(kind)):
         suggestion = f"Did you mean '{node.name.value} {{ ... }}'?"
         return "Field must have selections", f"no selections. {suggestion}"
@@ -684,10 +685,6 @@ def _flatten_list(value: Any) -> Iterator[Any]:
         return
     for item in value.values:
         yield from _flatten_list(item)
-
-
-def _is_list(kind: Any) -> bool:
-    return isinstance(kind.of_type if isinstance(kind, GraphQLNonNull) else kind, GraphQLList)
 
 
 def _count_list_levels(value: Any) -> int:

@@ -40,8 +40,7 @@ from gqlnb.github.repositories import SNAPSHOT_DATE, Owner, load_snapshot
 from gqlnb.github.standin.engine_rules import find_engine_errors
 from gqlnb.github.standin.repository_search import Population
 from gqlnb.github.standin.simulation import CURRENT_METER, RequestMeter, Simulation
-from gqlnb.github.standin.standin_resolvers import StandInResolvers, resolve_type_name
-from gqlnb.github.standin.substitutes import bind_fields
+from gqlnb.github.standin.standin_resolvers import StandInResolvers, bind_fields, resolve_type_name
 from gqlnb.http.server_rules import GUIDES_EXTENSION, TokenGuides
 from gqlnb.option_checks import check_boolean, explain_keywords, raise_option_error
 from gqlnb.result.result import Result

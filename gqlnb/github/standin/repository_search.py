@@ -323,8 +323,8 @@ class _RowMatcher:
             matching: NDArray[Any] = np.flatnonzero(np.broadcast_to(mask, size))
             matching += selected.start
             return matching
-        found: NDArray[Any] = selected[np.broadcast_to(mask, len(selected))]
-        return found
+        rows: NDArray[Any] = selected[np.broadcast_to(mask, len(selected))]
+        return rows
 
     def _match_ranges(self, clauses: list[Clause]) -> Mask:
         """Return the rows with a number within the ranges of all clauses."""
@@ -407,8 +407,8 @@ def _take_first(rows: Rows, keys: NDArray[Any], ties: TieBreaker, reach: int) ->
     if 0 < reach < len(rows):
         near = keys <= np.partition(keys, reach - 1)[reach - 1]
         rows, keys = rows[near], keys[near]
-    found: NDArray[Any] = rows[np.lexsort((ties(rows), keys))[:reach]]
-    return found
+    first: NDArray[Any] = rows[np.lexsort((ties(rows), keys))[:reach]]
+    return first
 
 
 @explain_keywords

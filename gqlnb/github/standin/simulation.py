@@ -140,12 +140,12 @@ class Simulation:
             raise_option_error("clock", self.clock, "a function that returns seconds since 1970")
 
     def __repr__(self) -> str:
-        shown = [
-            f"{each.name}={getattr(self, each.name)!r}"
-            for each in fields(self)
-            if each.compare and getattr(self, each.name) != each.default
+        parts = [
+            f"{option.name}={getattr(self, option.name)!r}"
+            for option in fields(self)
+            if option.compare and getattr(self, option.name) != option.default
         ]
-        return f"Simulation({', '.join(shown)})"
+        return f"Simulation({', '.join(parts)})"
 
     def make_random(self, *key: object) -> Random:
         """Create a random generator seeded by the simulation's seed and a key.

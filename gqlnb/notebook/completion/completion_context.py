@@ -64,8 +64,8 @@ def complete_line(words: LineVocabulary, line: str, offset: int) -> Completion:
     *given, word = _split_words(line[:offset])
     name, equals, value = word.partition("=")
     if word.startswith("--") and equals:
-        found = _propose_values(words, _find_action(words.parser, name))
-        return Completion(len(value), _filter_by_word(found, value))
+        proposals = _propose_values(words, _find_action(words.parser, name))
+        return Completion(len(value), _filter_by_word(proposals, value))
     return Completion(len(word), _filter_by_word(_propose_after(words, given, word), word))
 
 
@@ -118,12 +118,12 @@ def _find_next_positionals(parser: ArgumentParser, given: list[str]) -> list[Act
         elif not (valued or word.startswith("-") or word.endswith("<<")):
             taken += 1
         before = word
-    found = [action for action in get_actions(parser) if not action.option_strings]
-    return [it for it in found[-1:] if it.nargs in ("+", "*")] or found[max(0, taken) :][:1]
+    places = [action for action in get_actions(parser) if not action.option_strings]
+    return [last for last in places[-1:] if last.nargs in ("+", "*")] or places[max(0, taken) :][:1]
 
 
 def _find_action(parser: ArgumentParser, option: str) -> Action | None:
-    return next((it for it in get_actions(parser) if option in it.option_strings), None)
+    return next((action for action in get_actions(parser) if option in action.option_strings), None)
 
 
 def get_actions(parser: ArgumentParser) -> Sequence[Action]:
@@ -131,9 +131,9 @@ def get_actions(parser: ArgumentParser) -> Sequence[Action]:
     return parser._actions  # noqa: SLF001 - argparse has no public attribute for it
 
 
-def _filter_by_word(found: Iterable[Proposal], word: str) -> list[Proposal]:
+def _filter_by_word(given: Iterable[Proposal], word: str) -> list[Proposal]:
     """Return the proposals that begin with a word; without one, those that resemble it."""
-    proposals = list(found)
+    proposals = list(given)
     names = [proposal for proposal in proposals if proposal.name.startswith(word)]
     return names or find_similar_names(proposals, word)
 
@@ -345,9 +345,9 @@ class CompletionProvider:
                 yield name, "a schema"
 
     def _list_types(self, line: str) -> Iterator[tuple[str, str]]:
-        found = _NAMED.search(line)
+        named = _NAMED.search(line)
         targets = {name for name, _ in self._list_targets()}
-        given = [found[1]] if found else [it for it in line.split()[1:2] if it in targets]
+        given = [named[1]] if named else [it for it in line.split()[1:2] if it in targets]
         schema = self.find_schema(f"-c {given[0]}" if given else "")
         for name in schema.type_map if schema is not None else ():
             yield name, "type"

@@ -64,28 +64,28 @@ def _escape_markup(text: str) -> str:
     return _ACTIVE.sub(lambda match: f"{match[0][:-1]}\\{match[0][-1]}", text)
 
 
-def write_signature(it: Proposal) -> str:
+def write_signature(entry: Proposal) -> str:
     """Write the definition of a name as SDL."""
-    match it.kind:
+    match entry.kind:
         case "argument":
-            text = f"{it.owner}({format_input_value(it.name, it.thing)})"
+            text = f"{entry.owner}({format_input_value(entry.name, entry.thing)})"
         case "directive":
-            places = " | ".join(location.name for location in it.thing.locations)
-            text = f"directive @{it.name}{write_arguments(it.thing)} on {places}"
+            places = " | ".join(location.name for location in entry.thing.locations)
+            text = f"directive @{entry.name}{write_arguments(entry.thing)} on {places}"
         case "enum value":
-            text = f"{it.owner}.{it.name}"
+            text = f"{entry.owner}.{entry.name}"
         case "field":
-            text = f"{it.owner}.{it.name}{write_arguments(it.thing)}: {it.detail}"
+            text = f"{entry.owner}.{entry.name}{write_arguments(entry.thing)}: {entry.detail}"
         case "input field":
-            text = f"{it.owner}.{format_input_value(it.name, it.thing)}"
+            text = f"{entry.owner}.{format_input_value(entry.name, entry.thing)}"
         case "type":
-            text = f"{it.detail} {it.name}{_write_type_members(it.thing)}"
+            text = f"{entry.detail} {entry.name}{_write_type_members(entry.thing)}"
         case "variable":
-            text = f"${it.name.removeprefix('$')}: {it.detail}"
-        case "option" | "keyword" | "name" if it.detail:  # their detail is a whole sentence
-            text = f"{it.kind} {it.name}: {it.detail}"
+            text = f"${entry.name.removeprefix('$')}: {entry.detail}"
+        case "option" | "keyword" | "name" if entry.detail:  # their detail is a whole sentence
+            text = f"{entry.kind} {entry.name}: {entry.detail}"
         case _:
-            text = f"{it.kind} {it.name} {it.detail}".rstrip()
+            text = f"{entry.kind} {entry.name} {entry.detail}".rstrip()
     return text
 
 
@@ -247,19 +247,19 @@ def find_at_cursor(
 
 def parse_until(
     schema: GraphQLSchema | None,
-    found: list[SourceToken],
+    tokens: list[SourceToken],
     start: int,
     saved: Mapping[str, str] | None,
 ) -> CursorParser:
     """Parse the tokens before `start`, with the definitions of the whole text."""
     # Fragments and variables may be defined behind the cursor.
-    document = find_definitions(found)
+    document = find_definitions(tokens)
     if saved:
         document = document._replace(fragments={**saved, **document.fragments})
-    ahead = [token for token in found if token.start > start]
+    ahead = [token for token in tokens if token.start > start]
     parser = CursorParser(schema, document, ahead)
     parser.enter(DocumentState(parser))
-    for token in found:
+    for token in tokens:
         if token.end <= start and token.kind != "comment":
             parser.stack[-1].read_token(token.kind, token.text)
     return parser

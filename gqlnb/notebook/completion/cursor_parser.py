@@ -166,17 +166,17 @@ class CursorParser:
         # A fragment may use the variables of all operations that spread it.
         if any(level.constant for level in self.stack):
             return
-        known = self._all_variables if self.fragment else self.variables
-        for name, variable in known.items():
+        usable = self._all_variables if self.fragment else self.variables
+        for name, variable in usable.items():
             if expected is None or self._can_use(variable, expected):
                 yield Proposal(name, "variable", variable.type)
 
     def _can_use(self, variable: DeclaredVariable, expected: Expected) -> bool:
-        found = self.parse_type_text(variable.type)
+        declared = self.parse_type_text(variable.type)
         required = _get_nullable(expected) if variable.defaulted else expected
-        if self.schema is None or found is None or required is None:
+        if self.schema is None or declared is None or required is None:
             return False
-        return is_type_sub_type_of(self.schema, found, required)
+        return is_type_sub_type_of(self.schema, declared, required)
 
     def parse_type_text(self, text: str) -> Expected:
         """Parse a type such as ``[Int!]``; None if it is not valid."""
@@ -226,9 +226,9 @@ class DocumentDefinitions(NamedTuple):
     variables: dict[str, DeclaredVariable]
 
 
-def find_definitions(found: list[SourceToken]) -> DocumentDefinitions:
+def find_definitions(tokens: list[SourceToken]) -> DocumentDefinitions:
     """Find the definitions in a list of tokens."""
-    words = [token.text for token in found if token.kind != "comment"]
+    words = [token.text for token in tokens if token.kind != "comment"]
     fragments = {
         words[place + 1]: words[place + 3]
         for place, word in enumerate(words[:-3])
@@ -284,8 +284,8 @@ class ValueState(ParserState):
             yield from usable
             return
         yield from propose_values(expected)
-        for found in usable:
-            yield Proposal(f"${found.name}", found.kind, found.detail)
+        for variable in usable:
+            yield Proposal(f"${variable.name}", variable.kind, variable.detail)
 
 
 class _MembersState(ValueState):
@@ -368,10 +368,10 @@ class _InputObjectState(_MembersState):
     @property
     def expected(self) -> Expected:
         """The type of the value of the last field."""
-        found = super().expected
-        if not self.is_one_of or found is None or isinstance(found, GraphQLNonNull):
-            return found
-        return GraphQLNonNull(found)  # type: ignore[type-var] # a nullable type
+        declared = super().expected
+        if not self.is_one_of or declared is None or isinstance(declared, GraphQLNonNull):
+            return declared
+        return GraphQLNonNull(declared)  # type: ignore[type-var] # a nullable type
 
     def propose(self) -> Iterator[Proposal]:
         """Yield fields or values; no second field of a oneOf object."""
@@ -458,8 +458,8 @@ class DirectiveState(ParserState):
             self.after = f"@{text}"
         elif self.after.startswith("@") and text == "(":
             schema = self.parser.schema
-            found = schema.get_directive(self.after[1:]) if schema is not None else None
-            arguments = found.args if found else {}
+            directive = schema.get_directive(self.after[1:]) if schema is not None else None
+            arguments = directive.args if directive else {}
             self.parser.enter(ArgumentsState(self.parser, arguments, self.after))
         else:
             return False

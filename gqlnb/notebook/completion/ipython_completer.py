@@ -194,14 +194,14 @@ class TabCompleter:
             return {"completions": []}
         try:
             typed, proposals = self.complete_at(place)
-            shown = FinalCompletions(
+            completions = FinalCompletions(
                 SimpleCompletion(it.name, type=get_type_label(it)) for it in proposals
             )
         except Exception:  # noqa: BLE001 - a foreign schema must not break the kernel
             _log.debug("completion failed", exc_info=True)
-            typed, shown = 0, FinalCompletions()  # Python names would be wrong here
+            typed, completions = 0, FinalCompletions()  # Python names would be wrong here
         return {
-            "completions": shown,
+            "completions": completions,
             "suppress": True,
             "matched_fragment": context.full_text[offset - typed : offset],
             "ordered": True,
@@ -285,8 +285,8 @@ class TabCompleter:
         place = locate_cursor(code, cursor_pos)
         data: dict[str, str] = {}
         try:
-            found = None if place is None else self.find_documentation(place)
-            data = {} if found is None else _build_documentation_bundle(found)
+            proposal = None if place is None else self.find_documentation(place)
+            data = {} if proposal is None else _build_documentation_bundle(proposal)
         except Exception:  # noqa: BLE001 - a foreign schema must not break the kernel
             _log.debug("inspection failed", exc_info=True)
         # A field may share its name with a Python function: `id` in an operation is a field.
@@ -295,21 +295,21 @@ class TabCompleter:
         return self._original_inspect(code, cursor_pos, *args, **options)
 
 
-def get_type_label(found: Proposal) -> str:
+def get_type_label(proposal: Proposal) -> str:
     """Return the label beside a name in the list: its type, or its kind."""
     # The detail of an option, and of a connection, is a whole sentence.
-    described = found.kind in ("option", "keyword") or (
-        found.kind == "name" and len(found.detail) > TYPE_LENGTH
+    described = proposal.kind in ("option", "keyword") or (
+        proposal.kind == "name" and len(proposal.detail) > TYPE_LENGTH
     )
-    return found.kind if described or not found.detail else found.detail
+    return proposal.kind if described or not proposal.detail else proposal.detail
 
 
-def _build_documentation_bundle(found: Proposal) -> dict[str, str]:
+def _build_documentation_bundle(proposal: Proposal) -> dict[str, str]:
     from gqlnb.notebook.completion.completion_list import render_markdown, write_signature
 
-    description = getattr(found.thing, "description", None) or ""
-    text = clean_text(f"{write_signature(found)}\n\n{description}".rstrip())
+    description = getattr(proposal.thing, "description", None) or ""
+    text = clean_text(f"{write_signature(proposal)}\n\n{description}".rstrip())
     # Within the element, MathJax leaves dollar signs alone. Without an end of the block before it,
     # the Markdown would be taken for HTML.
-    markdown = wrap_html(f"\n\n{clean_text(render_markdown(found))}\n\n")
+    markdown = wrap_html(f"\n\n{clean_text(render_markdown(proposal))}\n\n")
     return {"text/plain": text, "text/markdown": markdown}

@@ -259,8 +259,8 @@ class GridColumn:
             numbers = bool(self._sample) and all(map(is_number, self._sample))
             if numbers and all(map(is_number, self._iterate_present())):
                 return "number"
-        found = self.arrow
-        return "time" if found is not None and _is_time(found.type) else "text"
+        array = self.arrow
+        return "time" if array is not None and _is_time(array.type) else "text"
 
     def _choose_format(self) -> Callable[[Any], str]:
         """Choose one format for all values of the column."""
@@ -288,14 +288,14 @@ class GridColumn:
 
     def describe(self) -> dict[str, object]:
         """Describe the column for the front end: name, dtype, kind, alignment, width."""
-        shown = [len(self._format_cell(value)) for value in self._sample]
+        widths = [len(self._format_cell(value)) for value in self._sample]
         return {
             "name": self.label,
             "dtype": self.dtype,
             "kind": self.kind,
             "right": self.kind == "number",
             "index": self.index,
-            "chars": max(shown, default=0),
+            "chars": max(widths, default=0),
             "picture": self._build_picture(),
         }
 
@@ -390,8 +390,8 @@ class GridColumn:
 
     def match_words(self, words: str) -> pa.Array:
         """Return an Arrow array of booleans: whether a row contains the words, in any case."""
-        found = pc.match_substring(self.text, words, ignore_case=True)
-        return pc.fill_null(found, fill_value=False)
+        mask = pc.match_substring(self.text, words, ignore_case=True)
+        return pc.fill_null(mask, fill_value=False)
 
 
 def group_digits(text: str) -> str:
@@ -578,18 +578,18 @@ def compute_order(
     ways = [
         (f"{n}", "descending" if down else "ascending") for n, (_, down) in enumerate(query.sort)
     ]
-    found = pc.sort_indices(table, sort_keys=ways).to_numpy()
-    order: NDArray[np.intp] = found.astype(np.intp) if selected is None else selected[found]
+    places = pc.sort_indices(table, sort_keys=ways).to_numpy()
+    order: NDArray[np.intp] = places.astype(np.intp) if selected is None else selected[places]
     return order
 
 
 def _find_words(words: str, columns: Sequence[GridColumn], rows: int) -> NDArray[np.bool_]:
-    found = np.zeros(rows, bool)
+    mask = np.zeros(rows, bool)
     # Numbers are shown with separators, and stored for the search without.
     digits = words.replace(",", "") if re.fullmatch(r"[\d,.+-]+", words) else words
     for column in columns:
-        found |= _to_numpy(column.match_words(digits if column.kind == "number" else words))
-    return found
+        mask |= _to_numpy(column.match_words(digits if column.kind == "number" else words))
+    return mask
 
 
 def _to_numpy(mask: pa.Array) -> NDArray[np.bool_]:
@@ -611,8 +611,8 @@ def _build_mask(column: GridColumn, text: str) -> NDArray[np.bool_]:
 def _filter_text(column: GridColumn, text: str) -> NDArray[np.bool_]:
     if text[:1] == "=" or text[:2] == "!=":
         same = pc.equal(column.text, pa.scalar(text.partition("=")[2].strip(), column.text.type))
-        found = _to_numpy(pc.fill_null(same, fill_value=False))
-        return ~found if text[0] == "!" else found
+        mask = _to_numpy(pc.fill_null(same, fill_value=False))
+        return ~mask if text[0] == "!" else mask
     if text[0] == "!" and len(text) > 1:
         return ~_to_numpy(column.match_words(text[1:].strip()))
     return _to_numpy(column.match_words(text))
@@ -662,11 +662,11 @@ def _compare(column: GridColumn, name: str, number: float) -> NDArray[np.bool_]:
         return np.fromiter(
             (not is_missing(v) and compare(v, number) for v in values), bool, len(values)
         )
-    found: NDArray[np.bool_] = (
+    mask: NDArray[np.bool_] = (
         compare(column.values, number).astype("boolean").fillna(value=False).to_numpy(bool)
     )
     # In NumPy, a missing value differs from every number.
-    return found & ~column.values.isna().to_numpy() if name == "!=" else found
+    return mask & ~column.values.isna().to_numpy() if name == "!=" else mask
 
 
 def _filter_times(column: GridColumn, text: str) -> NDArray[np.bool_]:

@@ -26,10 +26,10 @@ from gqlnb.document.json_codec import JSONError, dump_json, load_json
 from gqlnb.document.variables import describe_unset, find_unset_variables
 from gqlnb.engine.schema import get_adapter
 from gqlnb.errors import GqlnbError, OptionError, TextError, sanitize_text
-from gqlnb.http.response_encoder import replace_unserializable
+from gqlnb.http.handler import replace_unserializable
 from gqlnb.notebook.magic_options import write_cell
 from gqlnb.notebook.widgets.base import Widget, describe_error, get_notebook_names
-from gqlnb.option_checks import explain_keywords
+from gqlnb.option_checks import explain_keywords, raise_option_error
 from gqlnb.result.renderer import render_bundle
 from gqlnb.result.result import collect_members
 from gqlnb.server.page import BUNDLE_FILES, MISSING_BUNDLE, load_bundle, read_checksum
@@ -133,8 +133,7 @@ class Explorer(Widget):
     ) -> None:
         self._operations: dict[str, ExplorerOperation] = {}
         if isinstance(height, bool) or height not in HEIGHTS:
-            msg = f"height= takes 320 to 4,000 pixels; got {sanitize_text(repr(height), 40)}."
-            raise OptionError(msg)
+            raise_option_error("height", height, "320 to 4,000 pixels")
         self.client: Client = target if isinstance(target, Client) else connect(target)
         self._target = target
         self._height = height
@@ -209,7 +208,7 @@ class Explorer(Widget):
         Raises
         ------
         GqlnbError
-            As for :meth:`Client.execute`.
+            If the operation is wrong, or no usable answer came.
         """
         with self._lock:
             query, text = self._query, self._variables
@@ -286,11 +285,11 @@ class Explorer(Widget):
         return [] if self._result is None else [encode_result(self._result)]
 
     def _send_bundle(self) -> None:
-        found = load_bundle()
-        if found is None:
+        bundle = load_bundle()
+        if bundle is None:
             raise GqlnbError(MISSING_BUNDLE)
-        message = {"kind": "bundle", "checksum": found.checksum, "names": list(BUNDLE_FILES)}
-        self.send(message, [found.files[name] for name in BUNDLE_FILES])
+        message = {"kind": "bundle", "checksum": bundle.checksum, "names": list(BUNDLE_FILES)}
+        self.send(message, [bundle.files[name] for name in BUNDLE_FILES])
 
     def _start_operation(self, running: ExplorerOperation, message: Message) -> None:
         with self._lock:
@@ -428,11 +427,11 @@ def describe_headers(client: Client) -> str:
     values = {**credentials.headers}
     if credentials.token is not None:
         values = {"Authorization": credentials.token, **values}
-    shown = {
+    sources = {
         name: (value.where if isinstance(value, Token) else None) or "set in the notebook"
         for name, value in values.items()
     }
-    return json.dumps(shown, indent=2)
+    return json.dumps(sources, indent=2)
 
 
 def load_magic() -> bool:
@@ -459,13 +458,13 @@ def parse_variables(text: str) -> dict[str, Any]:
         return {}
     fault = "they are not an object"
     try:
-        found = load_json(text.encode())
+        variables = load_json(text.encode())
     except (JSONError, UnicodeEncodeError) as error:
         fault = str(error)
     else:
-        if isinstance(found, dict):
-            return found
-        if found is None:
+        if isinstance(variables, dict):
+            return variables
+        if variables is None:
             return {}
     msg = f'The variables are not JSON such as {{"name": 1}}: {fault}.'
     raise GqlnbError(msg)
@@ -519,11 +518,11 @@ def encode_error(error: Exception) -> bytes:
 
 def encode_introspection(schema: GraphQLSchema) -> bytes:
     """Encode a schema as the answer to GraphiQL's introspection query."""
-    found = introspection_from_schema(
+    data = introspection_from_schema(
         schema,
         specified_by_url=True,
         directive_is_repeatable=True,
         schema_description=True,
         input_value_deprecation=True,
     )
-    return dump_json({"data": found})
+    return dump_json({"data": data})

@@ -7,6 +7,7 @@ from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Any
 
 from IPython.core.getipython import get_ipython
+from IPython.display import display
 
 from gqlnb.interactive import is_unattended
 
@@ -50,8 +51,6 @@ class OutputUpdater:
 
     def show(self, *, keep: bool, hint: str) -> None:
         """Display the output here; parameters as for :meth:`gqlnb.LiveFrame.show`."""
-        from IPython.display import display
-
         # An output that is cleared at the end must start empty: nbval compares the first version.
         first = self._bundle(hint) if keep else EMPTY_BUNDLE
         handle: Any = display(first, raw=True, display_id=True)  # type: ignore[no-untyped-call]
@@ -125,8 +124,6 @@ class SavedOutput:
 
     def show(self, bundle: Mapping[str, Any]) -> None:
         """Display the output; only where outputs can be updated later."""
-        from IPython.display import display
-
         # A view that is displayed again shares the output: both are updated.
         again: Any = True if self._handle is None else self._handle.display_id
         made: Any = display(bundle, raw=True, display_id=again)  # type: ignore[no-untyped-call]

@@ -149,16 +149,16 @@ def format_line(value: object) -> str:
     """Return a leaf as JSON, or the first leaves of an object or array."""
     if isinstance(value, dict):
         pairs = islice(value.items(), FEW)
-        shown = ", ".join(
+        leaves = ", ".join(
             f"{sanitize_text(key, 40)}: {format_leaf(inner, 40)}" for key, inner in pairs
         )
-        return "{" + shown + (", …" if len(value) > FEW else "") + "}"
+        return "{" + leaves + (", …" if len(value) > FEW else "") + "}"
     if isinstance(value, (list, tuple)):
         few = value[:FEW]
         if any(isinstance(inner, (dict, list, tuple)) for inner in few):
             return ""  # the view shows the size
-        shown = ", ".join(format_leaf(inner, 40) for inner in few)
-        return f"[{shown}{', …' if len(value) > FEW else ''}]"
+        leaves = ", ".join(format_leaf(inner, 40) for inner in few)
+        return f"[{leaves}{', …' if len(value) > FEW else ''}]"
     return format_leaf(value, LINE)
 
 

@@ -42,17 +42,14 @@ if TYPE_CHECKING:
     from typing import SupportsIndex
 
     import pandas as pd
+    from numpy.typing import ArrayLike
 
     from gqlnb.client.client import Client
+    from gqlnb.github.star_query import StarQuery
     from gqlnb.notebook.widgets.base import Message
     from gqlnb.notebook.widgets.data_grid import GridSource
 
     OnResult = Callable[[pd.DataFrame], object]
-
-    import pandas as pd
-    from numpy.typing import ArrayLike
-
-    from gqlnb.github.star_query import StarQuery
 
 TOP = 20  # bars; more leave no space for their names
 NAME = 140  # characters of owner and name on GitHub, at most
@@ -89,8 +86,8 @@ class Bin:
 
 def find_top(frame: pd.DataFrame) -> list[StarBar]:
     """Return the repositories with the most stars, in descending order."""
-    known = frame.dropna(subset=["stargazers"])
-    first = known.sort_values("stargazers", ascending=False, kind="stable").head(TOP)
+    counted = frame.dropna(subset=["stargazers"])
+    first = counted.sort_values("stargazers", ascending=False, kind="stable").head(TOP)
     rows = zip(first["owner"], first["name"], first["stargazers"], strict=True)
     return [
         StarBar(sanitize_text(f"{owner}/{name}", NAME), int(stars)) for owner, name, stars in rows
@@ -122,9 +119,9 @@ def build_histogram(counts: ArrayLike) -> list[Bin]:
 def fill_bins(starts: Sequence[int], most: int, numbers: np.ndarray[Any, Any]) -> list[Bin]:
     """Count the values in the ranges that begin at `starts`; the last one ends at `most`."""
     places = np.searchsorted(np.asarray(starts), numbers, side="right") - 1
-    found = np.bincount(places[places >= 0], minlength=len(starts)).tolist()
+    counts = np.bincount(places[places >= 0], minlength=len(starts)).tolist()
     ends = [*(start - 1 for start in starts[1:]), max(most, starts[-1])]
-    return [Bin(*row) for row in zip(starts, ends, found, found, strict=True)]
+    return [Bin(*row) for row in zip(starts, ends, counts, counts, strict=True)]
 
 
 def count_bins(client: Client, query: StarQuery, frame: pd.DataFrame) -> list[Bin]:
@@ -150,9 +147,11 @@ def count_bins(client: Client, query: StarQuery, frame: pd.DataFrame) -> list[Bi
     most = int(numbers.max()) if is_first else find_most_stars(client, query)
     least = read_least_stars(query)
     bins = fill_bins(choose_edges(min(least, most), most, FEWEST), most, numbers)
-    counts = count_ranges(client, query, [(max(least, each.low), each.high) for each in bins])
+    counts = count_ranges(client, query, [(max(least, part.low), part.high) for part in bins])
     # A row may have moved between the requests.
-    return [replace(it, count=max(n, it.held)) for it, n in zip(bins, counts, strict=True)]
+    return [
+        replace(part, count=max(count, part.held)) for part, count in zip(bins, counts, strict=True)
+    ]
 
 
 def choose_edges(low: int, high: int, fewest: int) -> list[int]:
@@ -160,9 +159,9 @@ def choose_edges(low: int, high: int, fewest: int) -> list[int]:
     if low == high:
         return [low]
     for steps in SERIES:
-        found = select_steps(steps, low, high)
-        if len(found) >= fewest:
-            return found
+        starts = select_steps(steps, low, high)
+        if len(starts) >= fewest:
+            return starts
     # Below a third of a power of ten a logarithmic scale is nearly linear: steps 1, 2, 5, 10 ...
     widths = (digit * 10**power for power in range(15) for digit in (1, 2, 5))
     step = next(width for width in widths if (high - low) // width < fewest + SPARE)
@@ -193,7 +192,7 @@ def build_charts(frame: pd.DataFrame, bins: Sequence[Bin] | None = None) -> dict
         bins = build_histogram(frame["stargazers"].dropna())
     return {
         "top": {"bars": [asdict(bar) for bar in bars], "said": _describe_bars(bars)},
-        "spread": {"bins": [asdict(found) for found in bins], "said": _describe_bins(bins)},
+        "spread": {"bins": [asdict(part) for part in bins], "said": _describe_bins(bins)},
     }
 
 
@@ -212,35 +211,35 @@ def _describe_bars(bars: Sequence[StarBar]) -> str:
 def _describe_bins(bins: Sequence[Bin]) -> str:
     if not bins:
         return "No repositories."
-    first, *others = sorted(bins, key=lambda found: -found.count)
-    number = sum(found.count for found in bins)
+    first, *others = sorted(bins, key=lambda part: -part.count)
+    number = sum(part.count for part in bins)
     text = (
         f"{format_count(number, 'repository', 'repositories')} by stars, on a logarithmic scale in "
         f"{format_count(len(bins), 'range')}"
     )
-    held = sum(found.held for found in bins)
+    held = sum(part.held for part in bins)
     rest = f" Hatched: those that are not among the {held:,} rows." if held < number else ""
     if others and first.count == others[0].count:
         return f"{text}; no range has more than {first.count:,}.{rest}"
     return f"{text}; the most, {first.count:,}, have {_format_range(first)} stars.{rest}"
 
 
-def _format_range(found: Bin) -> str:
-    return f"{found.low:,}" if found.low == found.high else f"{found.low:,} to {found.high:,}"
+def _format_range(part: Bin) -> str:
+    return f"{part.low:,}" if part.low == part.high else f"{part.low:,} to {part.high:,}"
 
 
 def build_histogram_grid(bins: Sequence[Bin]) -> Grid:
     """Build the histogram as a text table; what the rows do not hold is hatched."""
-    largest = max((found.count for found in bins), default=1)
+    largest = max((part.count for part in bins), default=1)
     names = ["stars", "repositories"]
-    rows = [[_format_range(found), f"{found.count:,}"] for found in bins]
-    if any(found.held < found.count for found in bins):
+    rows = [[_format_range(part), f"{part.count:,}"] for part in bins]
+    if any(part.held < part.count for part in bins):
         names.append("in rows")
-        rows = [[*row, f"{found.held:,}"] for row, found in zip(rows, bins, strict=True)]
+        rows = [[*row, f"{part.held:,}"] for row, part in zip(rows, bins, strict=True)]
     bars = []
-    for found in bins:
-        held, whole = draw_bar(found.held / largest), draw_bar(found.count / largest)
-        bars.append(whole if found.held == found.count else held + HATCH * (len(whole) - len(held)))
+    for part in bins:
+        held, whole = draw_bar(part.held / largest), draw_bar(part.count / largest)
+        bars.append(held + HATCH * (len(whole) - len(held)))
     return Grid(names, [True] * len(names), rows, [""] * len(bins), bars)
 
 
@@ -295,11 +294,11 @@ def write_python(
     str
         A call of :func:`gqlnb.stars`.
     """
-    word = format_client(client) if isinstance(client, str) else "client"
-    for name, value in (names or {}).items():
-        if value is client and name[0] != "_" and not isinstance(client, str):
-            word = name
-            break
+    if isinstance(client, str):
+        word = format_client(client)
+    else:
+        matches = (name for name, value in (names or {}).items() if value is client)
+        word = next((name for name in matches if name[0] != "_"), "client")
     return f"import gqlnb; gqlnb.stars({query!r}, limit={limit!r}, client={word})"
 
 
@@ -635,12 +634,12 @@ class StarSearch(Widget):
         except BaseException:  # the interrupt button
             self.cancel()
             raise
-        found = run.get_frame()
+        frame = run.get_frame()
         self._saved_output.update(self._build_output)
         wrong = self._call_callbacks(run)
         if wrong:
             raise wrong[0]
-        return found
+        return frame
 
     def cancel(self) -> None:
         """Stop the running search, if any; :attr:`frame` is unchanged."""

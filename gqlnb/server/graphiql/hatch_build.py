@@ -132,8 +132,8 @@ def find_cached(sources: Path) -> Path | None:
         return None
     try:
         folder = cache_folder() / checksum(sources)
-        known = (folder / FILES).read_text(encoding="ascii").splitlines()
-        return folder if list_checksums(folder) == known else None
+        lines = (folder / FILES).read_text(encoding="ascii").splitlines()
+        return folder if list_checksums(folder) == lines else None
     except (OSError, RuntimeError):  # no cache, or a user without a home
         return None
 
@@ -168,8 +168,8 @@ def program(name: str) -> list[str] | None:
         npm = next(home.glob("**/node_modules/npm/bin/npm-cli.js"), None)
         if node is not None and npm is not None:
             return [str(node)] if name == "node" else [str(node), str(npm)]
-    found = shutil.which(name)
-    return None if found is None else [found]
+    path = shutil.which(name)
+    return None if path is None else [path]
 
 
 def build(sources: Path, target: Path) -> str:
@@ -201,7 +201,7 @@ def build(sources: Path, target: Path) -> str:
 
 def run(command: Sequence[str], folder: Path) -> str:
     """Run a step; return the reason of a failure, or an empty text."""
-    shown = " ".join([Path(command[0]).stem, *map(os.path.basename, command[1:3])])
+    words = " ".join([Path(command[0]).stem, *map(os.path.basename, command[1:3])])
     try:
         done = subprocess.run(  # noqa: S603 - the programs found above
             command,
@@ -213,10 +213,10 @@ def run(command: Sequence[str], folder: Path) -> str:
             timeout=SECONDS,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        return f"{shown!r} did not run: {error}"
+        return f"{words!r} did not run: {error}"
     if done.returncode == 0:
         return ""
-    return f"{shown!r} failed: {' '.join(done.stderr.split())[:400]}"
+    return f"{words!r} failed: {' '.join(done.stderr.split())[:400]}"
 
 
 def put(made: Path, target: Path, stamp: str) -> None:

@@ -6,7 +6,7 @@ import pytest
 from graphql.language import parse
 
 import gqlnb
-from gqlnb.document.known_scalars import KNOWN_SCALARS
+from gqlnb.document.scalars import KNOWN_SCALARS
 
 FIVE = {"Int", "Float", "Boolean", "String", "ID"}
 

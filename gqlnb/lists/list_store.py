@@ -621,7 +621,7 @@ def build_range_frame(tables: Sequence[pa.Table]) -> pd.DataFrame:
     """Return the tables of the parts as one DataFrame."""
     from pyarrow import types
 
-    from gqlnb.result.frames import concat
+    from gqlnb.result.concatenation import concat
 
     # Parts have 18 places, since a later part may need more than this one.
     scales = Counter[str]()

@@ -17,11 +17,11 @@ from gqlnb.interactive import warn_caller
 from gqlnb.option_checks import check_whole_number
 from gqlnb.optional_imports import import_optional
 from gqlnb.result.answer_notes import merge_notes
+from gqlnb.result.concatenation import concat
 from gqlnb.result.frames import (
     Frames,
     add_dtypes,
     assemble_frame,
-    concat,
     judge_answers,
     read_columns,
     shorten_names,

@@ -33,6 +33,7 @@ from msgspec.structs import replace
 from gqlnb.document.paged_fields import PLAIN_LIST_STEP, ItemList, PagedFieldFinder
 from gqlnb.document.paging_conventions import (
     COUNT_FLAG,
+    LIMIT_NAMES,
     PAGE_NAMES,
     ArgumentPath,
     PageInfoPaths,
@@ -55,12 +56,7 @@ from gqlnb.document.selections import (
     is_on_path,
     iterate_variables,
 )
-from gqlnb.document.suspect_lists import (
-    SIZE_WORDS,
-    SMALLEST_FOLLOWED_SIZE,
-    find_suspect_lists,
-    is_named_after,
-)
+from gqlnb.document.suspect_lists import SMALLEST_FOLLOWED_SIZE, find_suspect_lists
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -462,7 +458,8 @@ class PagingPlan:
         has_changed = False
         for suspect in self.suspects:
             for number, leaf in enumerate(suspect.leaves):
-                is_size = leaf.is_written and is_named_after(leaf.name, SIZE_WORDS)
+                # Nothing else is changed: a number in a filter may be larger, too.
+                is_size = leaf.is_written and normalize_name(leaf.name) in LIMIT_NAMES
                 limit = find_limit(leaf.value or 0) if is_size else None
                 if limit is None:
                     continue

@@ -112,7 +112,8 @@ def _follow_cursor(
     more = get_at_path(page, info.more) if info.more else None
     row = cursor.get_last_row(page)
     # Where tokens come from protocol buffers, as in MLflow, the last one is an empty text.
-    following = get_at_path(row if info.is_of_row else page, info.cursor) or None
+    following = get_at_path(row if info.is_of_row else page, info.cursor)
+    following = None if following == "" else following
     if following is None and field.is_connection and not field.backward:
         following = get_at_path(row, ("cursor",))
     is_held = info.is_of_row or isinstance(get_at_path(page, info.cursor[:-1]), dict)

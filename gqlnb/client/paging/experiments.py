@@ -451,7 +451,7 @@ class RoleSearch:
                 size = self._size
                 if other == self.rows and size is not None and size.value is None:
                     other = yield from self._try({leaf: value, size: self.length})
-                    self._is_size_needed = other != self.rows
+                    self._is_size_needed = other not in (None, self.rows)
                 if other is None:
                     break
                 if not other or other == self.rows:
@@ -725,10 +725,8 @@ class RoleSearch:
         if rows and 0 < count_longest(rows) < self.length:
             same = [n for n, v in self.counts.items() if v == self.length == self.new_counts.get(n)]
             if same:
-                self._end, self._is_proved = (
-                    f"`{same[0]}` counts {self.length} beside fewer rows, too",
-                    True,
-                )
+                self._end = f"`{same[0]}` counts {self.length} beside fewer rows, too"
+                self._is_proved = True
         came = f"refused{self.refusal}" if rows is None else f"{count_longest(rows)} rows"
         self.trials.append(f"{self.suspect.name}: {changed or 'the same again'}: {came}")
         return rows

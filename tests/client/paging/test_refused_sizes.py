@@ -10,7 +10,7 @@ from gqlnb import Client, Schema
 
 SDL = """
 type Query { rows(options: Options): Page! }
-input Options { take: Int, skip: Int, least: Int }
+input Options { take: Int, skip: Int, least: Int, maxId: Int }
 type Page { items: [Row!]!, totalItems: Int! } type Row { id: ID! }
 """
 COUNT = 1137
@@ -25,7 +25,7 @@ def build_client(refusal: str) -> Client:
         take, skip = options.get("take", 100), options.get("skip", 0)
         if take > 100:
             raise ValueError(refusal)
-        rows = list(range(options.get("least", 0), COUNT))
+        rows = list(range(options.get("least", 0), options.get("maxId", COUNT - 1) + 1))
         return {
             "items": [{"id": str(row)} for row in rows[skip : skip + take]],
             "totalItems": len(rows),
@@ -35,21 +35,22 @@ def build_client(refusal: str) -> Client:
 
 
 @pytest.mark.parametrize(
-    ("query", "variables", "first"),
+    ("query", "variables", "expected"),
     [
-        (f"{{ rows(options: {{take: 500}}) {ALL} }}", {}, 0),
-        (f"{{ rows(options: {{take: 500, skip: 7}}) {ALL} }}", {}, 7),
-        (f"{{ rows(options: {{take: 500, least: 400}}) {ALL} }}", {}, 400),
-        (f"query ($n: Int) {{ rows(options: {{take: $n}}) {ALL} }}", {"n": 101}, 0),
-        (f"query ($o: Options) {{ rows(options: $o) {ALL} }}", {"o": {"take": 999}}, 0),
+        (f"{{ rows(options: {{take: 500}}) {ALL} }}", {}, range(COUNT)),
+        (f"{{ rows(options: {{take: 500, skip: 7}}) {ALL} }}", {}, range(7, COUNT)),
+        (f"{{ rows(options: {{take: 500, least: 400}}) {ALL} }}", {}, range(400, COUNT)),
+        (f"{{ rows(options: {{take: 500, maxId: 700}}) {ALL} }}", {}, range(701)),
+        (f"query ($n: Int) {{ rows(options: {{take: $n}}) {ALL} }}", {"n": 101}, range(COUNT)),
+        (f"query ($o: Options) {{ rows(options: $o) {ALL} }}", {"o": {"take": 999}}, range(COUNT)),
     ],
 )
-def test_a_size_above_the_most_is_lowered(query, variables, first):
+def test_a_size_above_the_most_is_lowered(query, variables, expected):
     """Wherever it stands; a filter that is larger than the limit is left alone."""
     client = build_client("Cannot take more than 100 results from a list query")
     result = client.execute_all(query, variables)
     rows = [int(row["id"]) for row in result.data["rows"]["items"]]
-    assert rows == list(range(first, COUNT))
+    assert rows == list(expected)
     assert result.report.complete
     assert not result.errors
 

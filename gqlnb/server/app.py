@@ -648,6 +648,8 @@ async def send_response(
         end = start + PART_BYTES
         part, more = body[start:end], end < len(body) or rest is not None
         await send({"type": "http.response.body", "body": part, "more_body": more})
+        if end < len(body):
+            await asyncio.sleep(0)  # a lost connection is noticed, to which asyncio logs each write
     if rest is not None:
         with suppress(TimeoutError):
             async with asyncio.timeout(LINGER_SECONDS):

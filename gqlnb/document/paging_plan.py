@@ -126,6 +126,8 @@ class PagingPlan:
         As given.
     hidden
         The added fields of the first response.
+    unfit_roles
+        The keys of the roles of lists for which the document gives other arguments for pages.
     """
 
     def __init__(
@@ -149,6 +151,7 @@ class PagingPlan:
             )
         self.selections = self._finder.selections
         self.fields = self._finder.fields
+        self.unfit_roles = self._finder.unfit_roles
         self.path = path
         # Ids of the selections that only prove completeness: counts, and the page info of lists
         # that `path` leaves out.

@@ -10,7 +10,7 @@ from graphql import Undefined, get_named_type
 from graphql.utilities import value_from_ast_untyped
 
 from gqlnb.document.paged_fields import WRAPPER_NAMES
-from gqlnb.document.paging_conventions import MORE_FLAGS, read_default
+from gqlnb.document.paging_conventions import MORE_FLAGS, is_limit_name, read_default
 from gqlnb.document.suspect_lists import (
     SIZE_WORDS,
     is_count_name,
@@ -43,7 +43,7 @@ class Sizes(NamedTuple):
         The names of arguments for integers, other than those of fields of a row, that have no
         value, or 0 or 1: they may be the size of a page, or its place.
     is_known
-        Whether all arguments of the list are known: there is a schema, or the text has some.
+        Whether the query is known.
     """
 
     numbers: list[tuple[str, int]]
@@ -115,7 +115,7 @@ def judge_list(
     'complete: no sign suggests that rows are missing'
     """
     sizes = NO_SIZES
-    if rows and document is not None:
+    if document is not None:
         sizes = _collect_sizes(document, path, variables or {})
     # What stands beside a root field says nothing of its list.
     return _judge(beside if len(path) > 1 else {}, path, rows, sizes, is_outermost=True)
@@ -147,15 +147,17 @@ def _judge(
             return Verdict("more", f"`{name}` counts {count:,}", count)
     if more is not None:
         return Verdict("more", f"`{more}` is true")
+    equal = next((name for name, count in counts.items() if count == rows), None)
+    zeros = (name for name, value in sizes.numbers if not value and is_limit_name(name))
+    zero = next(zeros, None) if equal is None and rows <= 1 else None
     end = next((name for name in sorted(flags) if siblings[name] is False), None)
-    if end is not None:
+    if end is not None or zero is not None:
         # Parse Server computes it from a count, which is 0 until PostgreSQL has analyzed the table.
         wrong = next((name for name, n in counts.items() if n < rows and TOTAL.search(name)), None)
-        state = "complete" if wrong is None else "unknown"
-        few = wrong and f"`{wrong}` counts {counts[wrong]:,}, and {rows:,} rows came"
-        return Verdict(state, few or f"`{end}` is false")
+        doubt = wrong and f"`{wrong}` counts {counts[wrong]:,}, and {rows:,} rows came"
+        doubt = doubt if zero is None else f"the query has `{zero}: 0`"
+        return Verdict("unknown" if doubt else "complete", doubt or f"`{end}` is false")
     reached = next((name for name, value in sizes.numbers if value == rows), None) if rows else None
-    equal = next((name for name, count in counts.items() if count == rows), None)
     # A count that equals the size, too, may be that of the page.
     if equal is not None and reached is None:
         return Verdict("complete", f"`{equal}` counts as many rows")
@@ -256,7 +258,7 @@ def _collect_sizes(
     defaults = {name: node.default_value for name, node in declarations if node.default_value}
     values = {name: value_from_ast_untyped(node) for name, node in defaults.items()}
     values |= variables
-    sizes = Sizes([], [], is_known=kind is not None)
+    sizes = Sizes([], [], is_known=True)
     for depth in range(1, len(path) + 1):
         node = document.find_field(path[:depth])
         if node is None:
@@ -270,7 +272,7 @@ def _collect_sizes(
         if declared is not None:
             for name, argument in declared.args.items():
                 if name not in given:
-                    given[name] = read_default(argument)
+                    given[name] = read_default(argument) or None  # 0 by default is no size
                 if get_named_type(argument.type).name == "ID":
                     given.pop(name)
                 elif str(argument.type) == "Int" and given[name] in (None, Undefined, 0, 1):

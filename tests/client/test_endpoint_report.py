@@ -330,3 +330,22 @@ def test_an_address_without_a_server_is_an_error():
     """And no report of refusals."""
     with pytest.raises(TransportError, match="Nothing listens"):
         Client("http://127.0.0.1:9/graphql").describe()
+
+
+def test_the_members_of_filters_are_tried_last():
+    """A filter of OpenReader 5.3 has thousands, some with names like those of sizes."""
+    asked = []
+
+    def resolve(_root: Any, args: Any, _context: Any) -> Any:
+        asked.append(args)
+        return [] if args.get("where") else STARS[args.get("offset") or 0 :][: args.get("limit")]
+
+    sdl = """
+    type Query { stars(where: Where, offset: Int, limit: Int): [Star!]! } type Star { id: ID! }
+    input Where { near: Where, num_eq: Int, num_gt: Int, count_eq: Int }
+    """
+    client = Client(Schema(sdl, {"Query": {"stars": resolve}}))
+    report = client.describe(["stars"])
+    assert report.find("stars: `limit`").finding == "size"
+    assert report.find("stars: `offset`").finding == "offset"
+    assert not [args for args in asked if args.get("where")]

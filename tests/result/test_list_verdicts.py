@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gqlnb import Client, LiveFrame, Result, ResultView, Schema, concat
+from gqlnb import Access, Client, LiveFrame, Result, ResultView, Schema, concat, serve
 from gqlnb.result.paging_report import Report
 from gqlnb.result.renderer import FETCH_ALL, describe_frame
 
@@ -96,6 +96,14 @@ def test_a_length_at_which_services_cut_is_unknown(rows, arguments, state):
     assert verdict.startswith(f"{state}: ")
     if state == "unknown":
         assert verdict == f"unknown: services often return {rows} rows at most"
+
+
+def test_a_default_limit_is_unknown_without_a_schema():
+    """Strapi 5.54 returns 10 rows, and allows no introspection in production."""
+    schema = build_client().schema
+    with serve(schema, port=0, access=Access(introspection=False)) as server:
+        frame = Client(server.url).frame("{ plain { n } }")
+    assert frame.attrs["completeness"] == "unknown: services often return 10 rows at most"
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from gqlnb.document.paged_fields import ListRole
-from gqlnb.document.paging_conventions import PageArguments
+from gqlnb.document.paging_conventions import PageArguments, is_limit_name
 from gqlnb.document.suspect_lists import (
     CURSOR_WORDS,
     SIZE_WORDS,
@@ -112,8 +112,12 @@ def find_sign_of_cut(
         return Finding(reason, is_complete=True) if skipped is not None else None
     reached = find_reached_size(numbers, length)
     equal = next((name for name, count in counts.items() if count == length), None)
-    if not length:
-        return Finding("the list is empty", is_complete=True)
+    zeros = (leaf.name for leaf in numbers if leaf.is_written and leaf.value == 0)
+    # Strapi has one row for a size of 0, and most others none.
+    zero = next(filter(is_limit_name, zeros), None) if equal is None and length <= 1 else None
+    if zero is not None or not length:
+        reason = "the list is empty" if zero is None else f"the query has `{zero}: 0`"
+        return Finding(reason, is_complete=zero is None)
     # A count that equals the size, too, or a usual one, may be that of the page.
     if equal is not None and reached is None and (is_total(equal) or not is_round(length)):
         return Finding(f"`{equal}` counts as many rows", is_complete=True)

@@ -349,3 +349,21 @@ def test_the_members_of_filters_are_tried_last():
     assert report.find("stars: `limit`").finding == "size"
     assert report.find("stars: `offset`").finding == "offset"
     assert not [args for args in asked if args.get("where")]
+
+
+def test_the_cursor_of_a_page_of_items_is_tried():
+    """Ponder 0.16 has `items`, and page info as connections do."""
+
+    def resolve(_root: Any, args: Any, _context: Any) -> Any:
+        start, size = int(args.get("after") or 0), args.get("limit") or 50
+        rows = STARS[start : start + size]
+        info = {"hasNextPage": start + size < len(STARS), "endCursor": str(start + len(rows))}
+        return {"items": rows, "pageInfo": info}
+
+    sdl = """
+    type Query { stars(after: String, limit: Int): Page! } type Star { id: ID! }
+    type Page { items: [Star!]! pageInfo: Info! } type Info { hasNextPage: Boolean!
+      endCursor: String }
+    """
+    report = Client(Schema(sdl, {"Query": {"stars": resolve}})).describe(["stars"])
+    assert report.find("stars: `after`").finding == "cursor"

@@ -190,7 +190,7 @@ class ListExaminer:
         paged = next((field for field in plan.fields if field.outer is None), None)
         if paged is not None:
             self.arguments = paged.arguments
-            self._name_roles(*self._confirm_convention(is_connection=paged.is_connection))
+            self._name_roles(*self._confirm_convention())
             return
         suspect = next((each for each in plan.suspects if not each.is_nested), None)
         if suspect is None:
@@ -280,7 +280,7 @@ class ListExaminer:
         if others:
             self.add("other arguments", NOT_TRIED, ", ".join(others))
 
-    def _confirm_convention(self, *, is_connection: bool) -> tuple[str, list[str]]:
+    def _confirm_convention(self) -> tuple[str, list[str]]:
         """Try the size of a convention, and its cursor; return the evidence, and what it shows."""
         first = self.first.ids
         half = len(first) // 2
@@ -290,7 +290,7 @@ class ListExaminer:
         if page is None or page.ids != first[:half]:
             return f"asked for {half}, and other rows came", []
         evidence, shown = f"asked for {half}, the first {half} came", ["size"]
-        if is_connection and isinstance(page.info.get("endCursor"), str):
+        if self.arguments.kind == "cursor" and isinstance(page.info.get("endCursor"), str):
             behind = self._ask_behind(page, half)
             is_position = behind is not None and behind.ids[:1] == first[half : half + 1] != []
             shown += ["position"] * is_position

@@ -13,6 +13,7 @@ from gqlnb.document.paged_fields import WRAPPER_NAMES
 from gqlnb.document.paging_conventions import MORE_FLAGS, is_limit_name, read_default
 from gqlnb.document.suspect_lists import (
     SIZE_WORDS,
+    SMALLEST_ROUND,
     is_count_name,
     is_default_limit,
     is_named_after,
@@ -80,6 +81,7 @@ class Verdict(NamedTuple):
 
 STATES = ("complete", "unknown", "more")  # the strongest first
 PAGE_MEMBERS = "limit size first take offset skip page"
+COUNTED = "counts as many rows"
 LIMIT = "services often return {:,} rows at most"
 NO_SIGN = Verdict("complete", "no sign suggests that rows are missing")
 
@@ -156,11 +158,12 @@ def _judge(
         wrong = next((name for name, n in counts.items() if n < rows and TOTAL.search(name)), None)
         doubt = wrong and f"`{wrong}` counts {counts[wrong]:,}, and {rows:,} rows came"
         doubt = doubt if zero is None else f"the query has `{zero}: 0`"
-        return Verdict("unknown" if doubt else "complete", doubt or f"`{end}` is false")
+        proof = f"`{end}` is false" if equal is None else f"`{equal}` {COUNTED}"
+        return Verdict("unknown" if doubt else "complete", doubt or proof)
     reached = next((name for name, value in sizes.numbers if value == rows), None) if rows else None
     # A count that equals the size, too, may be that of the page.
     if equal is not None and reached is None:
-        return Verdict("complete", f"`{equal}` counts as many rows")
+        return Verdict("complete", f"`{equal}` {COUNTED}")
     if reached is not None:
         return Verdict("unknown", f"`{reached}: {rows}` is reached")
     return _judge_length(rows, sizes, is_outermost=is_outermost)
@@ -211,6 +214,15 @@ def judge_inner_lists(
     if not (sizes.numbers or sizes.untried or beside):
         return NO_SIGN  # lists without arguments are part of the rows that hold them
     longest = max(lengths, default=0)
+    # nestjs-query limits the query for the lists of all objects, or has one row more.
+    shared = next(
+        (
+            f"`{name}: {value}` may bound all lists together"
+            for name, value in sizes.numbers
+            if SMALLEST_ROUND <= value <= sum(lengths) <= value + 1 and is_limit_name(name)
+        ),
+        None,
+    )
     # Most lists have equal signs: each combination is judged once.
     signs = zip(lengths, *beside.values(), strict=True)
     verdicts: Counter[Verdict] = Counter()
@@ -219,6 +231,8 @@ def judge_inner_lists(
         own = sizes if rows == longest else Sizes(sizes.numbers, [], is_known=False)
         verdict = _judge(dict(zip(beside, values, strict=True)), inner, rows, own)
         is_refuted = rows < longest and verdict.evidence == LIMIT.format(rows)
+        if shared and verdict.state == "complete" and COUNTED not in verdict.evidence:
+            verdict = Verdict("unknown", shared)
         verdicts[NO_SIGN if is_refuted else verdict] += count
     return choose_weakest(verdicts, "lists") or NO_SIGN
 

@@ -283,6 +283,18 @@ def test_a_reached_size_of_a_list_in_rows_is_unknown(size):
     assert short.attrs["completeness"].startswith("complete: ")
 
 
+@pytest.mark.parametrize("last", [0, 3, 4, 5])
+@pytest.mark.parametrize("count", ["", "totalCount "])
+def test_lists_that_one_limit_may_have_cut_are_unknown(count, last):
+    """nestjs-query 9.5 limits the query for all objects, or has one row more."""
+    selection = f"posts(first: 20) {{ {count}pageInfo {{ hasNextPage }} nodes {{ id }} }}"
+    result = execute_authors(f"{{ authors {{ id {selection} }} }}", [9, 8, 0, last])
+    verdict = result.frame("authors.posts").attrs["completeness"]
+    is_shared = last in {3, 4} and not count
+    assert ("`first: 20` may bound all lists together" in verdict) == is_shared
+    assert verdict.startswith("unknown: 4 of 4" if is_shared else "complete")
+
+
 def test_a_list_in_the_rows_of_a_cut_list_is_not_whole():
     """Its own lists are whole, but those of other rows did not come."""
     text = "{ authors { posts(first: 2) { totalCount nodes { id tags } } } }"

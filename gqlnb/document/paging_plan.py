@@ -428,10 +428,11 @@ class PagingPlan:
             value = self._read_value(node)
             if field.is_connection and name in {"after", "before"} and value is not None:
                 return True
-            if field.kind == "cursor" and field.arguments.position == (name,) and value is not None:
-                return True
             if is_position(field.carriers[0].declared, name) and not _is_first(name, value):
                 return True
+        position = self.read_argument(field, field.arguments.position)
+        if field.kind == "cursor" and position is not None:
+            return True
         start = self.read_start(field) if field.kind in {"offset", "page"} else None
         from_zero = field.arguments.default_position == 0
         return not _is_first(str((field.arguments.position or ("",))[-1]), start) or (

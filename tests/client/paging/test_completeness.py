@@ -1042,6 +1042,19 @@ def test_a_cursor_in_an_input_object_is_sent_as_a_variable():
     assert (result.report.complete, said) == (True, [])
 
 
+def test_a_count_includes_the_rows_before_a_cursor_in_an_input_object():
+    """So it is in nestjs-query 9.5, and no reason to doubt."""
+    sdl = NESTJS.replace("type Items {", "type Items { totalCount: Int!")
+
+    def serve(_: Any, args: Mapping[str, Any], __: Any) -> dict[str, Any]:
+        return {**connect_items(ITEMS, args), "totalCount": len(ITEMS)}
+
+    text = '{ items(paging: {first: 7, after: "c==7"}) { edges { node { id } } } }'
+    result, said = execute_all(sdl, {"Query": {"items": serve}}, text)
+    rows = [row["node"]["id"] for row in result.data["items"]["edges"]]
+    assert (rows, said) == ([row["id"] for row in ITEMS[7:]], [])
+
+
 def test_items_in_edges_are_identified_by_their_node():
     """Rows that move between pages are found by the id of the node."""
     pages = {"first": ITEMS[:10], "second": ITEMS[5:15]}

@@ -161,17 +161,23 @@ def _judge(
         proof = f"`{end}` is false" if equal is None else f"`{equal}` {COUNTED}"
         return Verdict("unknown" if doubt else "complete", doubt or proof)
     reached = next((name for name, value in sizes.numbers if value == rows), None) if rows else None
-    # A count that equals the size, too, may be that of the page.
-    if equal is not None and reached is None:
+    # A count that equals the size, too, or a usual one, may be that of the page, as in TinaCMS.
+    is_cut = is_default_limit(rows) and not _has_room(sizes, rows)
+    if equal is not None and reached is None and not is_cut:
         return Verdict("complete", f"`{equal}` {COUNTED}")
     if reached is not None:
         return Verdict("unknown", f"`{reached}: {rows}` is reached")
     return _judge_length(rows, sizes, is_outermost=is_outermost)
 
 
+def _has_room(sizes: Sizes, rows: int) -> bool:
+    """Return whether a size allows more rows than came."""
+    return any(value > rows and is_named_after(name, SIZE_WORDS) for name, value in sizes.numbers)
+
+
 def _judge_length(rows: int, sizes: Sizes, *, is_outermost: bool) -> Verdict:
     """Judge a list by the number of its rows and by what cut it, if nothing stands beside it."""
-    if any(value > rows and is_named_after(name, SIZE_WORDS) for name, value in sizes.numbers):
+    if _has_room(sizes, rows):
         # Wagtail's Grapple and many others answer a larger size with 100 rows, without a sign.
         return Verdict("unknown", LIMIT.format(rows)) if is_round(rows) else NO_SIGN
     if rows > 1 and sizes.untried and (is_outermost or is_usual(rows)):

@@ -672,12 +672,18 @@ class Crawler:
     def _note_total(self, cursor: ListCursor, page: Mapping[str, Any]) -> None:
         field = cursor.field
         total = get_at_path(page, field.total) if field.total else None
-        is_count = isinstance(total, int) and not isinstance(total, bool)
-        if not is_count or self._plan.has_late_start(field):
+        is_late = self._plan.has_late_start(field)
+        if not isinstance(total, int) or isinstance(total, bool) or is_late:
             return
-        if cursor.evidence.total is not None and total != cursor.evidence.total:
+        evidence = cursor.evidence
+        # TinaCMS has the number of the rows of each page in `totalCount`.
+        evidence.counts_pages |= 0 < total == evidence.last_length < cursor.place.received
+        if evidence.counts_pages:
+            evidence.total = None
+            return
+        if evidence.total is not None and total != evidence.total:
             self._doubts.add(field.name, "the count changed while paging.")
-        cursor.evidence.total = total
+        evidence.total = total
 
     def _end_list(self, cursor: ListCursor, reason: str) -> None:
         if reason == COMPLETE:

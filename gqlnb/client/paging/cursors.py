@@ -193,6 +193,8 @@ class EndEvidence:
     ----------
     total
         Number of items as the endpoint last counted.
+    counts_pages
+        Whether that was the number of the items of each page.
     lengths
         Items of the last page, by filter.
     pages_without_new_items
@@ -211,6 +213,7 @@ class EndEvidence:
     """
 
     total: int | None = None
+    counts_pages: bool = False
     lengths: Sequence[int] = ()
     pages_without_new_items: int = 0
     is_probing: bool = False

@@ -202,7 +202,7 @@ class _Writer:
             kinds = {name: str(member.fields[name].type) for name in list_leaves(member)}
             labels = sorted(set(LABELS) & kinds.keys(), key=LABELS.index)
             # One that is never null is better than another: users have a login, few a name.
-            labels.sort(key=lambda name: (name == "id", not kinds[name].endswith("!")))  # noqa: B023
+            labels.sort(key=lambda name: (name == "id", not kinds[name].endswith("!")))
             fit = [name for name in labels if types.get(name, kinds[name]) == kinds[name]]
             if fit and len(lines) < MEMBERS:
                 types[fit[0]] = kinds[fit[0]]

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graphql import Undefined, get_named_type
 from graphql.utilities import value_from_ast_untyped
 
 from gqlnb.document.paged_fields import WRAPPER_NAMES
-from gqlnb.document.paging_conventions import MORE_FLAGS, is_limit_name, read_default
+from gqlnb.document.paging_conventions import (
+    MORE_FLAGS,
+    NEXT_CURSORS,
+    NEXT_POINTERS,
+    is_limit_name,
+    read_default,
+)
 from gqlnb.document.suspect_lists import (
+    CURSOR_WORDS,
     SIZE_WORDS,
     SMALLEST_ROUND,
     is_count_name,
@@ -19,6 +27,7 @@ from gqlnb.document.suspect_lists import (
     is_named_after,
     is_round,
     is_usual,
+    may_be_short,
 )
 
 if TYPE_CHECKING:
@@ -30,7 +39,11 @@ if TYPE_CHECKING:
 
 TOTAL = re.compile(r"(?i:count|total)$")  # of all rows; `number` may be that of a page
 NUMERIC_TEXT = re.compile(r"[0-9]{1,9}(\.0)?")  # of a scalar that is sent as text, or a float
-INFOS = ("", "pageInfo.", "paginatorInfo.", "pagination.", "page_info.", "meta.")
+INFOS = ("", "pageInfo.", "paginatorInfo.", "pagination.", "page_info.", "meta.", "info.")
+# Cursors of the next page, null where there is none; those without a word for it only in an object
+# that describes the page.
+TOKENS = tuple(name for name in NEXT_CURSORS if re.search("next.|continuation", name))
+POINTERS = (*TOKENS, *(f"{info}{name}" for info in INFOS[1:] for name in (*TOKENS, *NEXT_POINTERS)))
 
 
 class Sizes(NamedTuple):
@@ -45,11 +58,14 @@ class Sizes(NamedTuple):
         value, or 0 or 1: they may be the size of a page, or its place.
     is_known
         Whether the query is known.
+    token
+        The cursor of the next page in the object of the list, if an argument takes one; or empty.
     """
 
     numbers: list[tuple[str, int]]
     untried: list[str]
     is_known: bool
+    token: str = ""
 
 
 NO_SIZES = Sizes([], [], is_known=False)
@@ -77,6 +93,11 @@ class Verdict(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.state}: {self.evidence}"
+
+    @property
+    def is_weak(self) -> bool:
+        """Whether the list is called complete, and no count of its rows says so."""
+        return self.state == STATES[0] and COUNTED not in self.evidence
 
 
 STATES = ("complete", "unknown", "more")  # the strongest first
@@ -133,41 +154,63 @@ def _judge(
 ) -> Verdict:
     start = ".".join([*path[:-1], ""])
     siblings = {name.removeprefix(start): v for name, v in beside.items() if name.startswith(start)}
+    reached = next((name for name, value in sizes.numbers if value == rows), None) if rows else None
+    is_cut = is_default_limit(rows) and not _has_room(sizes, rows)
+    is_reached = reached is not None
+    sign = _read_page_signs(siblings, path[-1], rows, is_reached=is_reached, is_cut=is_cut)
+    zeros = (name for name, value in sizes.numbers if not value and is_limit_name(name))
+    zero = next(zeros, None) if rows <= 1 else None  # Strapi has one row for it
+    if zero is not None and (sign is None or sign.is_weak):
+        return Verdict("unknown", f"the query has `{zero}: 0`")
+    if sign is not None:
+        return sign
+    if reached is not None:
+        return Verdict("unknown", f"`{reached}: {rows}` is reached")
+    pointer = next((name for name in POINTERS if name in siblings), None)
+    if pointer is not None and not is_round(rows):  # there are endpoints that never fill it
+        return Verdict("complete", f"`{pointer}` is null")
+    # AppSync filters a page after it has cut it, so that short and empty ones are not the last.
+    if sizes.token and sizes.token not in siblings:
+        return Verdict("unknown", f"`{sizes.token}` is not selected")
+    return _judge_length(rows, sizes, is_outermost=is_outermost)
+
+
+def _read_page_signs(
+    siblings: Mapping[str, object], name: str, rows: int, *, is_reached: bool, is_cut: bool
+) -> Verdict | None:
+    """Judge a list by the flags, cursors and counts beside it; None if they say nothing."""
     flags = {f"{info}{flag}" for info in INFOS for flag in MORE_FLAGS} & siblings.keys()
     more = next((name for name in sorted(flags) if siblings[name] is True), None)
     # What counts in the object of a page, or beside a list that goes on, counts its rows.
-    is_page = more is not None or path[-1] in WRAPPER_NAMES
+    is_page = more is not None or name in WRAPPER_NAMES
     counts = {
-        name: value
-        for name, value in siblings.items()
-        if (is_count_name(name, path[-1:]) or (is_page and name.endswith("Count")))
+        key: value
+        for key, value in siblings.items()
+        if (is_count_name(key, [name]) or (is_page and key.endswith("Count")))
         and isinstance(value, int)
         and not isinstance(value, bool)
     }
-    for name, count in counts.items():
-        if count > rows:
-            return Verdict("more", f"`{name}` counts {count:,}", count)
+    larger = next((key for key, count in counts.items() if count > rows), None)
+    if larger is not None:
+        return Verdict("more", f"`{larger}` counts {counts[larger]:,}", counts[larger])
     if more is not None:
         return Verdict("more", f"`{more}` is true")
-    equal = next((name for name, count in counts.items() if count == rows), None)
-    zeros = (name for name, value in sizes.numbers if not value and is_limit_name(name))
-    zero = next(zeros, None) if equal is None and rows <= 1 else None
+    equal = next((k for k, n in counts.items() if n == rows and not may_be_short(k, n)), None)
     end = next((name for name in sorted(flags) if siblings[name] is False), None)
-    if end is not None or zero is not None:
+    if end is not None:
         # Parse Server computes it from a count, which is 0 until PostgreSQL has analyzed the table.
         wrong = next((name for name, n in counts.items() if n < rows and TOTAL.search(name)), None)
-        doubt = wrong and f"`{wrong}` counts {counts[wrong]:,}, and {rows:,} rows came"
-        doubt = doubt if zero is None else f"the query has `{zero}: 0`"
+        state = "complete" if wrong is None else "unknown"
+        few = wrong and f"`{wrong}` counts {counts[wrong]:,}, and {rows:,} rows came"
         proof = f"`{end}` is false" if equal is None else f"`{equal}` {COUNTED}"
-        return Verdict("unknown" if doubt else "complete", doubt or proof)
-    reached = next((name for name, value in sizes.numbers if value == rows), None) if rows else None
-    # A count that equals the size, too, or a usual one, may be that of the page, as in TinaCMS.
-    is_cut = is_default_limit(rows) and not _has_room(sizes, rows)
-    if equal is not None and reached is None and not is_cut:
-        return Verdict("complete", f"`{equal}` {COUNTED}")
-    if reached is not None:
-        return Verdict("unknown", f"`{reached}: {rows}` is reached")
-    return _judge_length(rows, sizes, is_outermost=is_outermost)
+        return Verdict(state, few or proof)
+    following = next((name for name in POINTERS if siblings.get(name)), None)
+    if following is not None:
+        return Verdict("more", f"`{following}` is not null")
+    # A count that equals the size, or is the only one at a usual length, may be that of the page.
+    is_alone = sum(count == rows for count in counts.values()) == 1  # as `totalCount` in TinaCMS
+    is_sure = equal is not None and not is_reached and not (is_cut and is_alone)
+    return Verdict("complete", f"`{equal}` {COUNTED}") if is_sure else None
 
 
 def _has_room(sizes: Sizes, rows: int) -> bool:
@@ -237,7 +280,7 @@ def judge_inner_lists(
         own = sizes if rows == longest else Sizes(sizes.numbers, [], is_known=False)
         verdict = _judge(dict(zip(beside, values, strict=True)), inner, rows, own)
         is_refuted = rows < longest and verdict.evidence == LIMIT.format(rows)
-        if shared and verdict.state == "complete" and COUNTED not in verdict.evidence:
+        if shared and verdict.is_weak:
             verdict = Verdict("unknown", shared)
         verdicts[NO_SIGN if is_refuted else verdict] += count
     return choose_weakest(verdicts, "lists") or NO_SIGN
@@ -279,8 +322,9 @@ def _collect_sizes(
     values = {name: value_from_ast_untyped(node) for name, node in defaults.items()}
     values |= variables
     sizes = Sizes([], [], is_known=True)
+    takes_cursor = False
     for depth in range(1, len(path) + 1):
-        node = document.find_field(path[:depth])
+        node, holder = document.find_field(path[:depth]), kind
         if node is None:
             break
         given = {
@@ -298,13 +342,24 @@ def _collect_sizes(
                 elif str(argument.type) == "Int" and given[name] in (None, Undefined, 0, 1):
                     untried.append(name)
             untried += _list_untried_members(declared.args, given)
+            takes_cursor |= any(is_named_after(name, CURSOR_WORDS) for name in declared.args)
         kind = None if declared is None else get_named_type(declared.type)
         if depth > above:
             sizes.untried.extend(untried)
             for name, value in given.items():
                 sizes.numbers.extend(_iterate_leaves(name, value))
     fields = getattr(kind, "fields", {})
-    return sizes._replace(untried=[name for name in sizes.untried if name not in fields])
+    token = next(filter(partial(_has_path, holder), POINTERS), "") if takes_cursor else ""
+    untried = [name for name in sizes.untried if name not in fields]
+    return sizes._replace(untried=untried, token=token)
+
+
+def _has_path(kind: Any, path: str) -> bool:  # noqa: ANN401 - a named type
+    """Return whether a dotted path leads to a field below a type."""
+    for name in path.split("."):
+        field = getattr(kind, "fields", {}).get(name)
+        kind = None if field is None else get_named_type(field.type)
+    return kind is not None
 
 
 def _list_untried_members(

@@ -398,3 +398,21 @@ def test_the_cursor_of_a_page_of_items_is_tried():
     """
     report = Client(Schema(sdl, {"Query": {"stars": resolve}})).describe(["stars"])
     assert report.find("stars: `after`").finding == "cursor"
+
+
+def test_the_offset_of_a_page_of_nodes_is_tried():
+    """As in Gatsby 5, which has a count beside them."""
+
+    def resolve(_root: Any, args: Any, _context: Any) -> Any:
+        rows = STARS[args["skip"] :][: args.get("limit")]
+        more = args["skip"] + len(rows) < len(STARS)
+        return {"nodes": rows, "totalCount": len(STARS), "pageInfo": {"hasNextPage": more}}
+
+    sdl = """
+    type Query { stars(skip: Int! = 0, limit: Int): Page! } type Star { id: ID! }
+    type Page { nodes: [Star!]! totalCount: Int! pageInfo: Info! }
+    type Info { hasNextPage: Boolean! }
+    """
+    report = Client(Schema(sdl, {"Query": {"stars": resolve}})).describe(["stars"])
+    assert report.find("stars: `skip`").finding == "offset"
+    assert report.find("stars: `limit`").finding == "size"

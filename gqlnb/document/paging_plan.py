@@ -33,13 +33,13 @@ from msgspec.structs import replace
 from gqlnb.document.paged_fields import PLAIN_LIST_STEP, ItemList, PagedFieldFinder
 from gqlnb.document.paging_conventions import (
     COUNT_FLAG,
-    LIMIT_NAMES,
     PAGE_NAMES,
     ArgumentPath,
     PageInfoPaths,
     find_count,
     find_identifier,
     has_count_flag,
+    is_limit_name,
     is_position,
     normalize_name,
     read_default,
@@ -450,7 +450,8 @@ class PagingPlan:
     def lower_sizes(self, find_limit: Callable[[int], int | None]) -> bool:
         """Lower the sizes that the document gives to lists without known paging.
 
-        Vendure refuses ``options: {take: 500}``: it returns at most 100 rows.
+        Vendure refuses ``options: {take: 500}``: it returns at most 100 rows. OpenReader refuses a
+        list without a size where responses are limited, so that one is added.
 
         Parameters
         ----------
@@ -464,11 +465,17 @@ class PagingPlan:
         """
         has_changed = False
         for suspect in self.suspects:
-            for number, leaf in enumerate(suspect.leaves):
-                # Nothing else is changed: a number in a filter may be larger, too.
-                is_size = leaf.is_written and normalize_name(leaf.name) in LIMIT_NAMES
-                limit = find_limit(leaf.value or 0) if is_size else None
-                if limit is None:
+            # Nothing else is changed: a number in a filter may be larger, too.
+            sizes = [leaf for leaf in suspect.leaves if is_limit_name(leaf.name)]
+            is_open = not suspect.is_nested and not any(leaf.is_written for leaf in sizes)
+            for leaf in sizes:
+                limit = find_limit(leaf.value or 0) if leaf.is_written else None
+                if is_open and (leaf.value is None or leaf.is_lowered):
+                    limit, is_open = (
+                        DEFAULT_PAGE_SIZE if leaf.value is None else leaf.value // 4,
+                        False,
+                    )
+                if not limit:
                     continue
                 for selection in suspect.carrier:
                     writer = self._create_writer(counts=True, infos=True)
@@ -478,6 +485,7 @@ class PagingPlan:
                     selection.arguments |= {
                         n: parse_value(text or "null") for n, text in edit.items()
                     }
+                number = suspect.leaves.index(leaf)
                 suspect.leaves[number] = replace(leaf, value=limit, is_lowered=True)
                 has_changed = True
         return has_changed

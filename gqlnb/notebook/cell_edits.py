@@ -11,7 +11,7 @@ from gqlnb.errors import OptionError
 from gqlnb.notebook.completion.completion_context import parse_target
 from gqlnb.notebook.completion.completion_list import find_at_cursor, parse_until
 from gqlnb.notebook.completion.cursor_parser import SelectionSetState, tokenize
-from gqlnb.notebook.completion.ipython_completer import locate_cursor
+from gqlnb.notebook.magic_options import locate_cursor
 from gqlnb.notebook.notebook_state import parse_or_none
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from graphql import GraphQLSchema
 
-    from gqlnb.notebook.completion.ipython_completer import CursorPosition
+    from gqlnb.notebook.magic_options import CursorPosition
 
     FindSchema = Callable[[str | None], tuple[str, GraphQLSchema]]
 

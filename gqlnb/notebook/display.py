@@ -6,15 +6,13 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from gqlnb.document.json_codec import dump_json
+from IPython.display import display
+
 from gqlnb.errors import sanitize_text
 from gqlnb.result.renderer import COLUMNS_STYLE, HTML_CLASSES, Grid, render_lines, render_note
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from gqlnb.result.result import Result
-
 
 QUIET = "border-left:4px solid #9ca3af;padding:2px 10px;margin:4px 0;opacity:.8"
 IN_TEXT, IN_HTML = 80, 400  # characters of a cell
@@ -125,15 +123,6 @@ def wrap_html(body: str) -> str:
     return f'<div class="{HTML_CLASSES}">{body}</div>'
 
 
-def to_json_text(result: Result) -> Text:
-    """Return a response as JSON text."""
-    from gqlnb.result.result import collect_members
-
-    return Text(dump_json(collect_members(result)).decode())
-
-
 def show(value: object) -> None:
     """Display a value above the value of the cell."""
-    from IPython.display import display
-
     display(value)  # type: ignore[no-untyped-call]

@@ -144,7 +144,7 @@ def unload_ipython_extension(ipython: InteractiveShell) -> None:
             names[name] = before
     configurables: list[Any] = ipython.configurables
     configurables[:] = [it for it in configurables if it is not loaded.magic]
-    loaded.magic.state.clients.close()
+    loaded.magic.close()
     loaded.completer.uninstall()
     loaded.frames.uninstall()
     delattr(ipython, FRAMES_ATTRIBUTE)

@@ -6,7 +6,7 @@ import inspect
 import sys
 from collections import ChainMap
 from collections.abc import Mapping, MutableMapping
-from contextlib import AbstractContextManager, nullcontext
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from IPython.core.magic import (
@@ -18,18 +18,17 @@ from IPython.core.magic import (
     output_can_be_silenced,
 )
 
-from gqlnb.errors import GqlnbError, OptionError, find_user_line, sanitize_text, suggest
+from gqlnb.errors import OptionError, find_user_line, sanitize_text, suggest
 from gqlnb.notebook.display import HelpText
 from gqlnb.notebook.magic_options import (
+    CellSettings,
     build_parser,
-    check_options,
     find_inline_operation,
     get_cell_parser,
     has_stored_text,
     read_line,
     refuse_secrets,
 )
-from gqlnb.notebook.notebook_state import CellSettings, NotebookState
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
 
     from IPython.core.interactiveshell import InteractiveShell
 
+    from gqlnb.notebook.notebook_state import NotebookState
 
 # Until Python 3.12 a comprehension has a frame of its own, between the magic and its function.
 COMPREHENSIONS = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>"})
@@ -62,17 +62,29 @@ class GraphQLMagic(Magics, CellSettings):
     shell
         The shell of the notebook.
 
-    Attributes
-    ----------
-    state
-        The state that the cells share.
     """
 
     shell: InteractiveShell
 
     def __init__(self, shell: InteractiveShell) -> None:
         super().__init__(shell)
-        self.state = NotebookState(shell, self)
+        self._state: NotebookState | None = None
+        self._lock = Lock()
+
+    @property
+    def state(self) -> NotebookState:
+        """The state that the cells share, created on first use since it imports the client."""
+        with self._lock:  # a cell and the thread of the completer may both be the first
+            if self._state is None:
+                from gqlnb.notebook.notebook_state import NotebookState
+
+                self._state = NotebookState(self.shell, self)
+            return self._state
+
+    def close(self) -> None:
+        """Close all clients of the cells."""
+        if self._state is not None:
+            self._state.clients.close()
 
     @needs_local_scope
     # The names are those of the caller, and text with $x stays GraphQL.
@@ -261,26 +273,9 @@ class GraphQLMagic(Magics, CellSettings):
     def _run_cell(
         self, options: Namespace, text: str, names: MutableMapping[str, object], above: int | None
     ) -> object:
-        from gqlnb.notebook.cell_runner import CellRunner
+        from gqlnb.notebook.cell_runner import run_cell
 
-        options.hidden = text.endswith(";")  # IPython discards the value of such a cell
-        text = text.removesuffix(";")
-        check_options(options)
-        settings = self.state.settings
-        cache: AbstractContextManager[object] = nullcontext()
-        if options.cache is not None or settings.cache or options.refresh:
-            from gqlnb.client.response_cache import cached
-
-            cache = cached(options.cache or settings.cache or None, refresh=options.refresh)
-        recording = self.state.select_recording(options.record, options.replay, settings.replay)
-        try:
-            with recording, cache:
-                return CellRunner(self.state, options, text, names, above).run()
-        except GqlnbError as error:
-            if options.output is not None and error.result is not None:
-                # A failed answer can still be inspected.
-                self.shell.user_ns[options.output] = error.result
-            raise
+        return run_cell(self.state, options, text, names, above)
 
 
 def collect_visible_names(

@@ -24,10 +24,11 @@ from gqlnb.github.builtin_connections import GITHUB_ENDPOINT
 from gqlnb.github.query_cost import MAX_NODES, compute_cost
 from gqlnb.http.rate_limit_rules import read_budget
 from gqlnb.notebook.cell_errors import add_error_lines
-from gqlnb.notebook.display import Note, show, wrap_html
+from gqlnb.notebook.display import Note, Text, show, wrap_html
 from gqlnb.redact import redact_text
 from gqlnb.result.answer_notes import MISSING, format_notes
 from gqlnb.result.renderer import render_preformatted
+from gqlnb.result.result import collect_members
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -196,6 +197,11 @@ def convert_mapped(frame: Any, kind: str) -> object:  # noqa: ANN401 - a DataFra
     if kind == "polars":
         return frame.to_polars()
     return frame.to_arrow() if kind == "arrow" else frame
+
+
+def to_json_text(result: Result) -> Text:
+    """Return a response as JSON text."""
+    return Text(dump_json(collect_members(result)).decode())
 
 
 def check_export_path(name: str) -> Path:

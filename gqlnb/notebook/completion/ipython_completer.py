@@ -6,90 +6,25 @@ This module is imported with the extension, so it imports only the standard libr
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from IPython.core.completer import CompletionContext, SimpleCompletion, context_matcher
 
 from gqlnb import background
-from gqlnb.errors import clean_text
-from gqlnb.notebook.display import wrap_html
+from gqlnb.notebook.magic_options import CursorPosition, locate_cursor
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
     from gqlnb.notebook.completion.completion_context import CompletionProvider
-    from gqlnb.notebook.completion.completion_list import Completion
-    from gqlnb.notebook.completion.proposals import Proposal
 
-MAGIC_NAME = r"(?:graphql|gql)\b"
-_CELL_MAGIC = re.compile(rf"\s*%%{MAGIC_NAME}(?P<line>[^\n]*)(?P<newline>\n?)")
-_LINE_MAGIC = re.compile(rf"\s*(?:[^\W\d]\w*\s*=\s*)?%{MAGIC_NAME}(?P<line>.*)")
-_INLINE_OPERATION = re.compile(r"(?:^|\s)(?=\{|(?:query|mutation|subscription)\b)")
 MATCHER = "gqlnb"
 PANEL_PREFIX = "%%gqlnb-panel\n"  # no magic: a kernel without the extension answers nothing of ours
-TYPE_LENGTH = 16  # characters of a label beside a name of the notebook
 
 _log = logging.getLogger("gqlnb")
-
-
-class CursorPosition(NamedTuple):
-    """The position of the cursor in a cell.
-
-    Attributes
-    ----------
-    line
-        The line of the magic behind its name; of a line magic up to the operation.
-    text
-        The operation.
-    inside
-        Whether the cursor is in the operation, not on the line.
-    offset
-        The position in the operation or on the line, in characters.
-    cell
-        Whether it is a cell magic.
-    """
-
-    line: str
-    text: str
-    inside: bool
-    offset: int
-    cell: bool
-
-
-def locate_cursor(source: str, offset: int) -> CursorPosition | None:
-    """Locate the cursor in the source of a cell; None if it is not in GraphQL.
-
-    Parameters
-    ----------
-    source
-        The whole cell.
-    offset
-        The position of the cursor, in characters.
-    """
-    match = _CELL_MAGIC.match(source)
-    if match is not None:
-        line, text, at = match["line"], source[match.end() :], offset - match.end()
-        if offset <= match.start("line"):  # in its name, which the kernel completes
-            return None
-        if offset <= match.end("line"):
-            at = offset - match.start("line")
-            return CursorPosition(line, text, inside=False, offset=at, cell=True)
-        return CursorPosition(line, text, inside=True, offset=at, cell=True)
-    start = source.rfind("\n", 0, offset) + 1
-    end = source.find("\n", offset)
-    match = _LINE_MAGIC.match(source, start, len(source) if end < 0 else end)
-    if match is None or offset <= match.start("line"):
-        return None
-    line, at = match["line"], offset - match.start("line")
-    inline = _INLINE_OPERATION.search(line)
-    split = inline.end() if inline else len(line) + 1
-    inside = at >= split
-    at = at - split if inside else at
-    return CursorPosition(line[:split], line[split:], inside=inside, offset=at, cell=False)
 
 
 class FinalCompletions(list[SimpleCompletion]):
@@ -158,9 +93,7 @@ class TabCompleter:
     def _prepare(self) -> None:
         """Complete an empty line and an empty operation once, for their imports."""
         with suppress(Exception):  # a foreign schema of the notebook
-            self.complete_at(CursorPosition("", "", inside=False, offset=0, cell=True))
-            import gqlnb.notebook.completion.completion_list  # noqa: F401
-
+            self._provider.complete_at(CursorPosition("", "", inside=False, offset=0, cell=True))
             self._provider.preload_demo()
 
     def uninstall(self) -> None:
@@ -193,9 +126,9 @@ class TabCompleter:
         if place is None:
             return {"completions": []}
         try:
-            typed, proposals = self.complete_at(place)
+            typed, proposals = self._provider.complete_at(place)
             completions = FinalCompletions(
-                SimpleCompletion(it.name, type=get_type_label(it)) for it in proposals
+                SimpleCompletion(it.name, type=it.type_label) for it in proposals
             )
         except Exception:  # noqa: BLE001 - a foreign schema must not break the kernel
             _log.debug("completion failed", exc_info=True)
@@ -216,26 +149,14 @@ class TabCompleter:
             answer = self._answer_panel(code.removeprefix(PANEL_PREFIX))
             empty = {"matches": [], "cursor_start": 0, "cursor_end": 0}
             return {"status": "ok", **empty, "metadata": {"gqlnb": answer}}
-        from gqlnb.notebook.completion.completion_list import write_insertion, write_label
-
         offset = len(code) if cursor_pos is None else cursor_pos
         place = locate_cursor(code, offset)
         if place is None:
             return self._original_complete(code, cursor_pos)
         typed, items, loading = 0, [], ""
         try:
-            typed, proposals = self.complete_at(place)
-            items = [
-                {
-                    "name": it.name,
-                    "label": write_label(it),
-                    "text": write_insertion(it, code[offset:]),
-                    "kind": it.kind,
-                    "type": get_type_label(it),
-                    "deprecated": it.deprecated,
-                }
-                for it in proposals
-            ]
+            typed, proposals = self._provider.complete_at(place)
+            items = self._provider.describe_entries(proposals, code[offset:])
             if place.inside:
                 loading = self._provider.get_loading_target(place.line)
         except Exception:  # noqa: BLE001 - a foreign schema must not break the kernel
@@ -256,28 +177,6 @@ class TabCompleter:
             },
         }
 
-    def complete_at(self, place: CursorPosition) -> Completion:
-        """Return the completions at a position."""
-        from gqlnb.notebook.completion.completion_context import complete_line
-        from gqlnb.notebook.completion.completion_list import complete_at_cursor
-
-        if place.inside:
-            schema, saved = self._provider.load_schema(place.line), self._provider.get_fragments()
-            return complete_at_cursor(schema, place.text, place.offset, saved)
-        words, start = self._provider.get_vocabulary(place.line, cell=place.cell)
-        return complete_line(words, place.line[start:], max(0, place.offset - start))
-
-    def find_documentation(self, place: CursorPosition) -> Proposal | None:
-        """Return the name at a position, None if it is unknown."""
-        from gqlnb.notebook.completion.completion_context import find_option
-        from gqlnb.notebook.completion.completion_list import find_at_cursor
-
-        if place.inside:
-            schema, saved = self._provider.find_schema(place.line), self._provider.get_fragments()
-            return find_at_cursor(schema, place.text, place.offset, saved)
-        words, start = self._provider.get_vocabulary(place.line, cell=place.cell)
-        return find_option(words, place.line[start:], max(0, place.offset - start))
-
     def _answer_inspection(
         self, code: str, cursor_pos: int, *args: object, **options: object
     ) -> object:
@@ -285,31 +184,10 @@ class TabCompleter:
         place = locate_cursor(code, cursor_pos)
         data: dict[str, str] = {}
         try:
-            proposal = None if place is None else self.find_documentation(place)
-            data = {} if proposal is None else _build_documentation_bundle(proposal)
+            data = {} if place is None else self._provider.document_name(place)
         except Exception:  # noqa: BLE001 - a foreign schema must not break the kernel
             _log.debug("inspection failed", exc_info=True)
         # A field may share its name with a Python function: `id` in an operation is a field.
         if data or (place is not None and place.inside):
             return {"status": "ok", "found": bool(data), "data": data, "metadata": {}}
         return self._original_inspect(code, cursor_pos, *args, **options)
-
-
-def get_type_label(proposal: Proposal) -> str:
-    """Return the label beside a name in the list: its type, or its kind."""
-    # The detail of an option, and of a connection, is a whole sentence.
-    described = proposal.kind in ("option", "keyword") or (
-        proposal.kind == "name" and len(proposal.detail) > TYPE_LENGTH
-    )
-    return proposal.kind if described or not proposal.detail else proposal.detail
-
-
-def _build_documentation_bundle(proposal: Proposal) -> dict[str, str]:
-    from gqlnb.notebook.completion.completion_list import render_markdown, write_signature
-
-    description = getattr(proposal.thing, "description", None) or ""
-    text = clean_text(f"{write_signature(proposal)}\n\n{description}".rstrip())
-    # Within the element, MathJax leaves dollar signs alone. Without an end of the block before it,
-    # the Markdown would be taken for HTML.
-    markdown = wrap_html(f"\n\n{clean_text(render_markdown(proposal))}\n\n")
-    return {"text/plain": text, "text/markdown": markdown}

@@ -32,6 +32,7 @@ from graphql.utilities.type_comparators import do_types_overlap
 
 # Of a mistyped name: a shorter word resembles too many.
 SHORTEST_TYPO, NEAR_MATCHES, TYPO_CUTOFF = 2, 5, 0.66
+TYPE_LENGTH = 16  # characters of a label beside a name of the notebook
 BOOLEAN = ("true", "false")
 
 
@@ -66,6 +67,15 @@ class Proposal:
     def deprecated(self) -> bool:
         """Whether the schema marks it as deprecated."""
         return getattr(self.thing, "deprecation_reason", None) is not None
+
+    @property
+    def type_label(self) -> str:
+        """The label beside the name in a list: its type, or its kind."""
+        # The detail of an option, and of a connection, is a whole sentence.
+        is_sentence = self.kind in ("option", "keyword") or (
+            self.kind == "name" and len(self.detail) > TYPE_LENGTH
+        )
+        return self.kind if is_sentence or not self.detail else self.detail
 
 
 def find_similar_names(proposals: Iterable[Proposal], word: str) -> list[Proposal]:

@@ -60,7 +60,7 @@ from gqlnb.option_checks import (
 )
 from gqlnb.redact import hide_locals
 from gqlnb.result.models import add_typenames
-from gqlnb.result.result import build_frame, warn_incomplete
+from gqlnb.result.result import warn_incomplete
 
 if TYPE_CHECKING:
     import os
@@ -1070,8 +1070,8 @@ class Client:
             options = replace(options, path=path)
             result = parts.pager.collect_pages(text, variables, operation, options)
         try:
-            return build_frame(
-                result, path, short=short, explode=explode, strict=strict, nullable=nullable
+            return result.frame(
+                path, short=short, explode=explode, strict=strict, nullable=nullable
             )
         except GqlnbError as error:
             error.result = result

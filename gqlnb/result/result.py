@@ -7,7 +7,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from types import MappingProxyType
 from typing import IO, TYPE_CHECKING, Any, Self, TypeVar, overload
 
@@ -36,7 +36,7 @@ from gqlnb.result.renderer import (
     render_text,
 )
 from gqlnb.result.shape import NO_FORMS, build_shape, infer_shape
-from gqlnb.result.tables import get_read_plan, list_rows
+from gqlnb.result.tables import ALIASES, choose_table, get_read_plan, list_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from gqlnb.document.document import Document
     from gqlnb.document.json_codec import JSON
     from gqlnb.result.decoder import Envelope
-    from gqlnb.result.frames import FrameColumn, Frames
+    from gqlnb.result.frames import AnswerFrames, FrameColumn, Frames
     from gqlnb.result.paging_report import Report
     from gqlnb.result.renderer import Bundle, Preview
     from gqlnb.result.shape import ScalarForms, Shape
@@ -338,8 +338,8 @@ class Result:
         warning and set ``attrs["partial"]``; :meth:`errors_frame` lists them. Fields that the
         stand-in for GitHub has no data for cause one warning, too.
         """
-        return build_frame(
-            self, path, short=short, explode=explode, strict=strict, nullable=nullable
+        return self._load_answer(path).build_frame(
+            path, nullable=nullable, short=short, explode=explode, strict=strict
         )
 
     to_pandas = frame
@@ -347,7 +347,7 @@ class Result:
     @property
     def df(self) -> pd.DataFrame:
         """The frame of the only list, as by :meth:`frame` without arguments."""
-        return build_frame(self, None)
+        return self.frame()
 
     @cached_property  # writes to __dict__, which a frozen dataclass allows
     def frames(self) -> Frames:
@@ -377,10 +377,7 @@ class Result:
         Frames
             A mapping of names to DataFrames, each read on first access.
         """
-        from gqlnb.result.frames import Frames
-
-        answer = self._load_answer()
-        return Frames(answer, partial(self._mark_frame, answer, quiet=quiet), strict=strict)
+        return self._load_answer().build_frames(strict=strict, quiet=quiet)
 
     def dicts(self, path: str | None = None) -> list[Any]:
         """Return the rows of a list as mappings.
@@ -401,12 +398,10 @@ class Result:
         FrameError
             If `path` leads to no list; the message lists the paths.
         """
-        from gqlnb.result.frames import choose_table
-
-        answer = self._load_answer(loads_schema=False)
-        root = get_read_plan(answer.shape).root
-        table = root if path is None and len(root.inner_tables) != 1 else choose_table(answer, path)
-        return list_rows(self.data, table)
+        shape = get_shape(self) or infer_shape(self.data)
+        root = get_read_plan(shape).root
+        is_whole = path is None and len(root.inner_tables) != 1
+        return list_rows(self.data, root if is_whole else choose_table(shape, self, path))
 
     @overload
     def models(self, model: None = None) -> Any: ...  # noqa: ANN401 - of a class that is made now
@@ -498,7 +493,9 @@ class Result:
         FrameError
             If `path` leads to no list, or `path` is needed; if a value does not fit its column.
         """
-        return self._build_table(path, short=short, explode=explode, strict=strict)
+        return self._load_answer(path).build_table(
+            path, short=short, explode=explode, strict=strict
+        )
 
     arrow = to_arrow
 
@@ -531,7 +528,9 @@ class Result:
             If Polars is not installed.
         """
         polars = import_optional("polars", "polars", "return Polars frames")
-        table = self._build_table(path, short=short, explode=explode, strict=strict)
+        table = self._load_answer(path).build_table(
+            path, short=short, explode=explode, strict=strict
+        )
         frame: pl.DataFrame = polars.from_arrow(table)
         return frame
 
@@ -583,7 +582,9 @@ class Result:
         >>> connection.sql("select max(pages) from books").fetchall()
         [(474,)]
         """
-        table = self._build_table(path, short=short, explode=explode, strict=strict)
+        table = self._load_answer(path).build_table(
+            path, short=short, explode=explode, strict=strict
+        )
         connection.register(name, table)
         return connection.view(name)
 
@@ -626,12 +627,9 @@ class Result:
         are NumPy arrays, with timestamps in UTC but without a zone. Without rows, enums have no
         categories.
         """
-        from pyarrow.parquet import write_table
-
-        from gqlnb.result.frames import build_parquet_table, build_table
-
-        columns, _, attrs = self._read_columns(path, short=short, explode=explode, strict=strict)
-        write_table(build_parquet_table(build_table(columns), attrs), file, **options)
+        self._load_answer(path).write_parquet(
+            file, path, options, short=short, explode=explode, strict=strict
+        )
 
     def to_csv(
         self,
@@ -665,12 +663,9 @@ class Result:
         FrameError
             If `path` leads to no list, or `path` is needed; if a value does not fit its column.
         """
-        from gqlnb.result.frames import assemble_frame
-
-        columns, count, _ = self._read_columns(path, short=short, explode=explode, strict=strict)
-        frame = assemble_frame({name: c.to_text_array() for name, c in columns.items()}, count)
-        text: str | None = frame.to_csv(file, **{"index": False, **options})
-        return text
+        return self._load_answer(path).write_csv(
+            file, path, options, short=short, explode=explode, strict=strict
+        )
 
     def to_excel(
         self,
@@ -706,23 +701,7 @@ class Result:
         with a number of more than 15 digits or a day before March 1900 is text, since Excel would
         change its values. Text that begins with ``=`` stays text.
         """
-        from gqlnb.result.excel import write_workbook
-        from gqlnb.result.frames import assemble_frame, shorten_names
-
-        if path is None and explode is None:
-            sheets = dict(self.tables(strict=strict))
-        else:
-            columns, count, _ = self._read_columns(
-                path, short=short, explode=explode, strict=strict
-            )
-            arrays = {name: column.to_pandas() for name, column in columns.items()}
-            sheets = {path or "rows": assemble_frame(arrays, count)}
-        if short:
-            sheets = {
-                name: frame.set_axis(shorten_names(list(frame.columns)), axis="columns")
-                for name, frame in sheets.items()
-            }
-        write_workbook(sheets, file)
+        self._load_answer(path).write_excel(file, path, short=short, explode=explode, strict=strict)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         import pyarrow as pa
@@ -759,9 +738,7 @@ class Result:
             ``line`` and ``column``, ``code`` and ``type``, as the endpoint has them in the error
             or its extensions.
         """
-        from gqlnb.result.frames import build_errors_frame
-
-        return build_errors_frame(self.errors, self._load_answer(loads_schema=False))
+        return self._load_answer(loads_schema=False).build_errors_frame(self.errors)
 
     def raise_for_errors(self) -> Result:
         """Raise if there are errors beside the data, or values that contradict the schema.
@@ -851,26 +828,7 @@ class Result:
         FrameError
             If a value does not fit its column.
         """
-        from gqlnb.result.frames import build_previews
-
-        return build_previews(self._load_answer(loads_schema=False), rows)
-
-    def _read_columns(
-        self,
-        path: str | None,
-        **options: Any,  # noqa: ANN401 - of several types
-    ) -> tuple[dict[str, FrameColumn], int, dict[Any, object]]:
-        from gqlnb.result.frames import read_columns
-
-        answer = self._load_answer(path)
-        columns, count, attrs = read_columns(answer, path, **options)
-        return columns, count, self._mark_frame(answer, path, attrs)
-
-    def _build_table(self, path: str | None, **options: Any) -> pa.Table:  # noqa: ANN401 - of several types
-        from gqlnb.result.frames import build_table
-
-        columns, _, _ = self._read_columns(path, **options)
-        return build_table(columns)
+        return self._load_answer(loads_schema=False).build_previews(rows)
 
     def _load_schema(self) -> None:
         """Load the schema if it is not known and can be loaded."""
@@ -881,22 +839,20 @@ class Result:
                 self.__dict__["document"], self.__dict__["errors"] = typed.document, typed.errors
                 keep_exact_bytes(self)
 
-    def _load_answer(self, path: str | None = None, *, loads_schema: bool = True) -> AnswerData:
+    def _load_answer(self, path: str | None = None, *, loads_schema: bool = True) -> AnswerFrames:
         """Return the data for frames, with aliases as a list if `path` asks for it."""
-        # As bytes, if the shape is known and they came as bytes.
-        from gqlnb.result.frames import ALIASES, combine_aliases
-        from gqlnb.result.table_reader import AnswerData
+        from gqlnb.result.frames import AnswerFrames  # loads pandas
 
         if loads_schema:
             self._load_schema()
         shape, forms = get_shape(self), self._forms or NO_FORMS
-        if shape is None:
-            answer = AnswerData(self, infer_shape(self.data), None, forms)
-        else:
-            answer = AnswerData(self, shape, self._lazy_data, forms)
+        # As bytes, if the shape is known and they came as bytes.
+        source = None if shape is None else self._lazy_data
+        shape = shape or infer_shape(self.data)
+        answer = AnswerFrames(self, shape, source, forms, self._mark_frame)
         answer.infers = self._forms is None  # not a page, whose next ones may have other values
         if isinstance(path, str) and ALIASES in path:
-            return combine_aliases(answer, copy_with_decimals(self), path)
+            return answer.combine_aliases(copy_with_decimals(self), path)
         return answer
 
     def _mark_frame(
@@ -912,9 +868,7 @@ class Result:
             self.document.note_reading(columns=True)
         report = self.report
         if report is not None and report.left_out:  # of other lists than the one at `path`
-            from gqlnb.result.frames import choose_table
-
-            report = report.narrow_to(choose_table(answer, path).name)
+            report = report.narrow_to(choose_table(answer.shape, answer.holder, path).name)
         marks = self._build_marks(report)
         if quiet:
             return {**marks, **attrs}
@@ -1031,46 +985,11 @@ def build_data_result(
     return result
 
 
-def build_frame(
-    result: Result,
-    path: str | None,
-    *,
-    short: bool = False,
-    explode: str | None = None,
-    strict: bool = True,
-    nullable: bool = True,
-) -> pd.DataFrame:
-    """Return the frame of a result like :meth:`Result.frame`."""
-    from gqlnb.result.frames import build_list_frame
-
-    answer = result._load_answer(path)
-    frame = build_list_frame(answer, path, short=short, explode=explode, strict=strict)
-    frame.attrs = result._mark_frame(answer, path, frame.attrs)
-    return frame if nullable else _convert_to_numpy(frame)
-
-
-def _convert_to_numpy(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a frame with the dtypes of NumPy; warn about integers that no float holds."""
-    from gqlnb.result.frames import convert_to_numpy
-
-    plain, kept = convert_to_numpy(frame)
-    if kept:
-        listed = join_names(map(repr, kept), KEYS_SHOWN)
-        warn_caller(
-            f"Missing values stand beside integers beyond 2**53, which floats would round, so "
-            f"these columns are objects: {listed}. Drop the rows without a value, or the columns."
-        )
-    return plain
-
-
 def read_list(result: Result, path: str | None) -> tuple[dict[str, FrameColumn], dict[str, bool]]:
     """Return the columns of a list, and whether their values may be missing; without warnings."""
-    from gqlnb.result.frames import choose_table, read_columns
-
     answer = result._load_answer()
     answer.infers = False  # one of many
-    columns, _, _ = read_columns(answer, path, strict=False)
-    return columns, {column.name: column.nullable for column in choose_table(answer, path).columns}
+    return answer.read_list(path)
 
 
 def get_shape(result: Result) -> Shape | None:

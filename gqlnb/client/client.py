@@ -434,13 +434,18 @@ class Client:
         True
         """
         from gqlnb.client.endpoint_report.describe import describe_endpoint
-        from gqlnb.client.endpoint_report.meter import MeteredClient
 
         check_whole_number("max_requests", max_requests, least=1)
         if keep:
             require_settings(self.name or "")
-        metered = MeteredClient(self._endpoint, self._sender, max_requests)
-        report = describe_endpoint(metered, self._schema_store, lists, dry_run=dry_run)
+        report = describe_endpoint(
+            self._endpoint,
+            self._sender,
+            self._schema_store,
+            lists,
+            max_requests=max_requests,
+            dry_run=dry_run,
+        )
         if keep and not dry_run:
             save_lists(self.name or "", report.lists)
             self._use_measured_lists(report.lists)

@@ -27,7 +27,7 @@ from gqlnb.client.credentials import find_secret_segments, is_loopback, strip_ur
 from gqlnb.client.http_transport import HttpTransport
 from gqlnb.client.request_sender import PreparedRequest
 from gqlnb.client.schema_diff import SchemaChanges, compare_schemas
-from gqlnb.config import replace_file
+from gqlnb.config import get_cache_folder, replace_file
 from gqlnb.document.document import Document
 from gqlnb.document.json_codec import JSONError, dump_json, dump_valid_json, load_json
 from gqlnb.errors import (
@@ -138,14 +138,7 @@ def find_cache_path(url: str, headers: Iterable[str]) -> Path | None:
         return None
     names = ",".join(sorted(name.lower() for name in headers))
     digest = hashlib.sha256(f"{strip_url(url)}\n{names}".encode()).hexdigest()
-    return get_cache_folder() / f"{digest[:32]}{CACHE_SUFFIX}"
-
-
-def get_cache_folder() -> Path:
-    """Return the folder of cached schemas, in the cache of the user."""
-    from platformdirs import user_cache_path
-
-    return user_cache_path("gqlnb", appauthor=False) / "schemas"
+    return get_cache_folder("schemas") / f"{digest[:32]}{CACHE_SUFFIX}"
 
 
 def read_cache(path: Path) -> CachedSchema | None:

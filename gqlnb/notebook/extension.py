@@ -167,17 +167,20 @@ def get_formatter(ipython: InteractiveShell, mime: str) -> Any:  # noqa: ANN401 
     return ipython.display_formatter.formatters[mime]  # type: ignore[union-attr]
 
 
-def print_schema_summary(schema: GraphQLSchema, printer: RepresentationPrinter, _: object) -> None:
-    """Print the size and the root fields of a schema, which graphql-core shows as an address."""
-    from gqlnb.notebook.schema_docs import summarize_schema
+def summarize_schema(schema: GraphQLSchema) -> str:
+    """Return the size and the root fields of a schema, which graphql-core shows as an address."""
+    from gqlnb.notebook import schema_docs
 
+    return schema_docs.summarize_schema(schema)
+
+
+def print_schema_summary(schema: GraphQLSchema, printer: RepresentationPrinter, _: object) -> None:
+    """Print the summary of a schema."""
     printer.text(summarize_schema(schema))  # type: ignore[no-untyped-call]
 
 
 def render_schema_summary(schema: GraphQLSchema) -> str:
     """Render the same as HTML."""
-    from gqlnb.notebook.schema_docs import summarize_schema
-
     return render_lines(summarize_schema(schema))
 
 

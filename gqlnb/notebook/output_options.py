@@ -139,9 +139,7 @@ def map_inputs(
             else:
                 error.notes = (kept, advice)  # type: ignore[attr-defined]
         raise
-    from gqlnb.result.event_frames import describe_errors  # loads numpy
-
-    if text := describe_errors(frame):  # also where the frame itself is not shown
+    if text := frame._describe_errors():  # also where the frame itself is not shown
         show(Note([text], wrong=True))
     notes = [] if options.silent else frame.attrs.get("notes", [])
     if notes:

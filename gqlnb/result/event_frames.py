@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 
 from gqlnb.document.error_details import explain_message
-from gqlnb.document.input_coercion import is_missing
+from gqlnb.document.scalar_values import is_missing
 from gqlnb.errors import FrameError, QueryError, sanitize_text
 from gqlnb.interactive import warn_caller
 from gqlnb.option_checks import check_whole_number
@@ -334,6 +334,17 @@ class MappedFrame(pd.DataFrame):
     def _constructor(self) -> type[pd.DataFrame]:
         return pd.DataFrame
 
+    def _describe_errors(self) -> str:
+        """Return how many inputs have errors, as sentences; "" if none has."""
+        total, failed = self.attrs["inputs"], self.attrs["failed"]
+        partial = sum(isinstance(it, Result) and bool(it.errors) for it in self.outcomes)
+        if not partial and not failed:
+            return ""
+        return (
+            f"{partial + failed:,} of {total:,} inputs have errors: {failed:,} have no answer, "
+            f"{partial:,} a partial one. The frame's .errors lists them with their inputs."
+        )
+
     def to_arrow(self) -> pa.Table:
         """Return the frame as a ``pyarrow.Table``, with the types of ``Result.to_arrow``.
 
@@ -502,15 +513,3 @@ def join_columns(inputs: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
     """Return inputs and rows side by side, ``$`` before the name of an input that both have."""
     renamed = inputs.rename(columns={name: f"${name}" for name in inputs if name in rows})
     return pd.concat([renamed.reset_index(drop=True), rows.reset_index(drop=True)], axis=1)
-
-
-def describe_errors(frame: MappedFrame) -> str:
-    """Return how many inputs of a frame have errors, as sentences; "" if none has."""
-    total, failed = frame.attrs["inputs"], frame.attrs["failed"]
-    partial = sum(isinstance(it, Result) and bool(it.errors) for it in frame.outcomes)
-    if not partial and not failed:
-        return ""
-    return (
-        f"{partial + failed:,} of {total:,} inputs have errors: {failed:,} have no answer, "
-        f"{partial:,} a partial one. The frame's .errors lists them with their inputs."
-    )

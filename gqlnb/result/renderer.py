@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from gqlnb.config import load_project_settings
 from gqlnb.document.error_details import explain_message
-from gqlnb.document.scalar_values import format_short_age
+from gqlnb.document.scalar_values import format_short_age, is_missing
 from gqlnb.errors import (
     GqlnbError,
     clean_text,
@@ -260,9 +260,7 @@ def is_number(value: object) -> bool:
 
 def holds_numbers(values: Sequence[object]) -> bool:
     """Return whether all values are numbers or missing, as integers beyond 64 bits."""
-    from pandas import NA
-
-    present = [value for value in values if value is not None and value is not NA]
+    present = [value for value in values if not is_missing(value)]
     return bool(present) and all(map(is_number, present))
 
 
@@ -431,8 +429,6 @@ def format_float(value: float, decimals: int) -> str:
 
 def format_cell(value: JSON, limit: int) -> str:
     """Return a cell as one line of text."""
-    from pandas import isna
-
     if isinstance(value, str):
         return sanitize_text(value, limit)
     value = unwrap_array(value)
@@ -442,8 +438,7 @@ def format_cell(value: JSON, limit: int) -> str:
         return sanitize_text(
             json.dumps(clip_items(value), ensure_ascii=False, default=describe_value), limit
         )
-    missing: Any = isna(value)
-    return MISSING if missing else sanitize_text(describe_value(value), limit)
+    return MISSING if is_missing(value) else sanitize_text(describe_value(value), limit)
 
 
 def unwrap_array(value: JSON) -> JSON:

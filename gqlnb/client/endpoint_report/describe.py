@@ -34,7 +34,9 @@ if TYPE_CHECKING:
 
     from graphql import GraphQLSchema
 
+    from gqlnb.client.endpoint import Endpoint
     from gqlnb.client.endpoint_report.lists import ListExaminer
+    from gqlnb.client.request_sender import RequestSender
     from gqlnb.client.schema_store import SchemaStore
 
 MAX_LISTS = 3
@@ -46,21 +48,32 @@ MANY_TYPES = 8  # names that are shown
 
 
 def describe_endpoint(
-    client: MeteredClient, store: SchemaStore, names: Sequence[str] | None, *, dry_run: bool
+    endpoint: Endpoint,
+    sender: RequestSender,
+    store: SchemaStore,
+    names: Sequence[str] | None,
+    *,
+    max_requests: int,
+    dry_run: bool,
 ) -> EndpointReport:
     """Return the report of :meth:`gqlnb.Client.describe`.
 
     Parameters
     ----------
-    client
+    endpoint
+        The endpoint.
+    sender
         Sends the requests.
     store
         The schema store of the client, for an endpoint that refuses introspection.
     names
         The lists to examine; None for the first ones that have rows.
+    max_requests
+        The most requests to send.
     dry_run
         Whether to send nothing.
     """
+    client = MeteredClient(endpoint, sender, max_requests)
     if dry_run:
         return plan_report(client, names)
     lines, measured = list[ReportLine](), list[lists.ListExaminer]()

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gqlnb.errors import AnswerError, GqlnbError, format_count
 from gqlnb.notebook.cell_errors import add_error_lines
-from gqlnb.notebook.display import Note, Text, show
+from gqlnb.notebook.display import EMPTY_BUNDLE, Note, OutputUpdater, Text, is_in_kernel, show
 from gqlnb.notebook.output_options import export_result, to_json_text
 from gqlnb.notebook.widgets.live_frame import LiveFrame
-from gqlnb.notebook.widgets.live_output import EMPTY_BUNDLE, OutputUpdater, is_in_kernel
 from gqlnb.optional_imports import import_optional
 from gqlnb.result.event_frames import build_events_frames, read_events
 from gqlnb.result.excel import write_workbook
@@ -29,8 +28,8 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
+    from gqlnb.notebook.display import MimeBundle
     from gqlnb.notebook.magic_options import CellSettings
-    from gqlnb.notebook.widgets.live_output import MimeBundle
     from gqlnb.result.frames import FrameColumn
     from gqlnb.result.result import Result
 

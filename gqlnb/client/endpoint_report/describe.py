@@ -19,7 +19,7 @@ from graphql import (
     is_specified_scalar_type,
 )
 
-from gqlnb.client.endpoint_report import lists, protocol, scalars
+from gqlnb.client.endpoint_report import lists, protocol
 from gqlnb.client.endpoint_report.list_queries import ListQuery, find_list_queries, parse_list
 from gqlnb.client.endpoint_report.meter import MeteredClient, RequestLimitError
 from gqlnb.client.endpoint_report.report import EndpointReport, ReportLine, ReportWriter
@@ -90,9 +90,9 @@ def describe_endpoint(
         texts = protocol.report_protocol(client, schema, writer)
         if schema is not None:
             report_schema(schema, ReportWriter("schema", lines))
-            with client.meter.reserve(scalars.MAX_REQUESTS):
+            with client.meter.reserve(MAX_SCALAR_REQUESTS):
                 examine_lists(client, schema, names, measured, lines)
-            scalars.report_scalars(client, measured, ReportWriter("scalars", lines))
+            report_scalars(client, measured, ReportWriter("scalars", lines))
     except RequestLimitError:
         reason = f"the report may send {client.meter.most} requests"
         ReportWriter("lists", lines).skip("the rest", reason)
@@ -111,7 +111,7 @@ def plan_report(client: MeteredClient, names: Sequence[str] | None) -> EndpointR
         "protocol": protocol.MAX_REQUESTS if client.http is not None else 0,
         "schema": 0 if client.is_in_process else MAX_INTROSPECTION,
         "lists": lists.MAX_REQUESTS * count,
-        "scalars": scalars.MAX_REQUESTS,
+        "scalars": MAX_SCALAR_REQUESTS,
     }
     lines = [
         ReportLine(name, "requests", f"at most {requests}", "planned, nothing was sent")
@@ -298,7 +298,7 @@ def collect_settings(
     return settings
 
 
-MAX_REQUESTS = 10
+MAX_SCALAR_REQUESTS = 10
 EXACT = 2**53  # the integers up to here are exact as Float
 FORMS = (
     ("timestamp with a zone", r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d.*(?:Z|[+-]\d\d(?::?\d\d)?)"),
@@ -336,7 +336,7 @@ def report_scalars(
 ) -> None:
     """Report each custom scalar among the fields of the rows."""
     seen: set[str] = set()
-    budget = client.meter.sent + MAX_REQUESTS
+    budget = client.meter.sent + MAX_SCALAR_REQUESTS
     queries = [measured.query for measured in lists]
     for measured in lists:
         rows = measured.query.read(measured.result.data).rows or ()

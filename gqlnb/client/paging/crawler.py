@@ -85,6 +85,7 @@ if TYPE_CHECKING:
 
 PAGES_PER_BATCH = 10  # pages in a request; ten lookups cost GitHub one point
 MAX_REPORTED_CURSORS = 100  # in a report
+MAX_NAMED = 3  # lists beside a bar
 MAX_FIRST_ATTEMPTS = 15  # page sizes tried for the first request, from 10,000 down to 1
 LOST_PREFIX = "not answered: "
 OTHER_TYPE = "the endpoint returned an object of another type, without the list"
@@ -1025,6 +1026,13 @@ class Crawler:
         if not known or len(known) < len(self._outermost):
             return None
         return sum(total if most is None else min(total, most) for total in known)
+
+    def name_unproved(self) -> str:
+        """Return the names of the lists whose end is not proved yet, for people."""
+        lists = (cursor.field.name for cursor in (*self._open, *self._held))
+        names = [*dict.fromkeys([*(each.suspect.name for each in self._searches), *lists])]
+        shown = ", ".join(names[:MAX_NAMED])
+        return f"{shown}, ..." if names[MAX_NAMED:] else shown
 
     def build_result(self, ended: str | None = None) -> Result:
         """Return the data so far as one result; `ended` as for :meth:`build_report`."""

@@ -12,11 +12,14 @@ from contextlib import contextmanager, suppress
 from functools import reduce
 from operator import getitem
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from gqlnb.errors import OptionError, sanitize_text
+
+if TYPE_CHECKING:
+    from tomlkit.container import Container
 
 
 @contextmanager
@@ -338,7 +341,6 @@ def take_value(text: str, keys: tuple[str, ...]) -> tuple[object, object]:
 def split_at_table(text: str, keys: tuple[str, ...], new_name: str | None = None) -> list[str]:
     """Split a file at each part of a table, and rename it; its parts have odd indexes."""
     from tomlkit import items, key, parse
-    from tomlkit.container import Container
 
     def mark(container: Container, keys: tuple[str, ...]) -> None:
         """Mark the parts of a table: one that is continued further below has several."""

@@ -252,14 +252,8 @@ def _write_csv(result: Result, path: Path, *, strict: bool) -> str:
 
 
 def _write_parquet(result: Result, path: Path, *, strict: bool) -> str:
-    # Neither is installed where Python runs in a browser.
-    from pyarrow.parquet import write_table
-
-    from gqlnb.result.frames import build_parquet_table
-
-    table = result.arrow(strict=strict)
-    write_table(build_parquet_table(table, {}), path)
-    return format_count(table.num_rows, "row")
+    result.to_parquet(path, strict=strict)
+    return format_count(len(result.frame(strict=strict)), "row")
 
 
 def _write_excel(result: Result, path: Path, *, strict: bool) -> str:

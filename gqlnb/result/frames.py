@@ -878,7 +878,7 @@ def add_dtypes(table: pa.Table, arrays: Mapping[str, PandasArray]) -> pa.Table:
     return table.replace_schema_metadata(schema.metadata)
 
 
-def build_parquet_table(table: pa.Table, attrs: Mapping[str, object]) -> pa.Table:
+def build_parquet_table(table: pa.Table, attrs: Mapping[Any, object]) -> pa.Table:
     """Return a table of :func:`build_table` as pandas reads it from Parquet.
 
     Parameters

@@ -32,7 +32,9 @@ def is_missing(value: object) -> bool:
     """Return whether a value is None, NaN, NaT or NA."""
     if value is None:
         return True
-    if isinstance(value, (float, Decimal)):
+    if isinstance(value, Decimal):
+        return value.is_nan()  # a signalling one cannot be compared
+    if isinstance(value, (float, complex)):
         return bool(value != value)  # noqa: PLR0124 - NaN alone differs
     if type(value).__name__ in PANDAS_MISSING_TYPES:
         return True

@@ -197,7 +197,7 @@ class _Writer:
     def _select_members(self, kind: Any) -> list[str]:  # noqa: ANN401 - any composite type
         """Return type conditions with what tells the rows of the first possible types apart."""
         types: dict[str, str] = {}  # by name: in one answer all fields of a name have one type
-        lines = []
+        lines = list[str]()
         for member in self._schema.get_possible_types(kind) if is_abstract_type(kind) else ():
             kinds = {name: str(member.fields[name].type) for name in list_leaves(member)}
             labels = sorted(set(LABELS) & kinds.keys(), key=LABELS.index)

@@ -70,6 +70,7 @@ NOT_AMOUNTS = re.compile(r"(?i:(^|[._ ])(id|number|year)$)|[a-z](Id|ID|Number|Ye
 BREAK = re.compile(r"[^\w.,]")  # where a browser may break a line
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 ERRORS_SHOWN = 10  # like the server's limit
+REASONS_SHOWN = 3  # errors in a warning
 ERRORS_EXAMINED = 1000  # for errors that share a line
 INDICES_SHOWN = 5  # of errors that share a line
 ITEMS_SHOWN = 20  # of a list or mapping within JSON
@@ -807,6 +808,16 @@ def format_error_path(error: Mapping[str, object]) -> str | None:
     if not isinstance(path, (list, tuple)) or not path:
         return None
     return format_path(path, 120)
+
+
+def describe_partial_answer(
+    errors: Sequence[Mapping[str, object]], *, lacks_data: bool = False
+) -> str:
+    """Return the warning about an answer with errors, with the first of them."""
+    messages = "; ".join(map(format_error, errors[:REASONS_SHOWN])).rstrip(".")
+    count = format_count(len(errors), "error")
+    reason = f"no data, and {count}" if lacks_data else count
+    return f"The answer is partial: {reason}: {messages}. See result.errors_frame()."
 
 
 def format_errors(result: Renderable) -> list[str]:

@@ -26,11 +26,18 @@ from gqlnb.interactive import raise_attribute_error, split_hints, warn_caller
 from gqlnb.option_checks import explain_keywords
 from gqlnb.optional_imports import import_optional
 from gqlnb.result import decoder
-from gqlnb.result.answer_notes import MISSING, list_notes
+from gqlnb.result.answer_notes import (
+    MISSING,
+    describe_inference,
+    describe_row_keys,
+    describe_scalar_dtype,
+    list_notes,
+)
 from gqlnb.result.column_batch import MIN_BATCH_ROWS, ColumnData
 from gqlnb.result.decoder import DecimalData, decode_envelope, has_exact_scalars
 from gqlnb.result.renderer import (
     ERRORS_SHOWN,
+    describe_partial_answer,
     format_error,
     render_bundle,
     render_text,
@@ -79,11 +86,8 @@ _HINTS = split_hints(
     }
 )
 KEYS_SHOWN = 12
-REASONS_SHOWN = 3  # errors in a warning
 _given_messages: set[str] = set()  # one warning per source, or query, and process about inference
 _warned_scalars: dict[str | None, set[str]] = {}  # and one for each of its unknown scalars
-# The known scalars of the dtypes that unknown ones may get.
-INFERRED_LIKE = {"string": "String", "boolean": "Boolean", "Int64": "Long", "Float64": "Float"}
 # Neither copied nor pickled: only a client sends further requests, and for its own result.
 _TRANSIENT_STATE = frozenset({"_lazy_data", "_crawler", "_forms", "_schema_loader", "frames"})
 
@@ -458,7 +462,7 @@ class Result:
             self._load_schema()
         if self.data is None:
             self.raise_for_errors()
-        doubts = {PARTIAL: self._describe_errors()} if self.errors else {}
+        doubts = {PARTIAL: describe_partial_answer(self.errors)} if self.errors else {}
         _warn_once(self, {**doubts, **self._describe_missing_data()})
         found = (
             build_model(self.document, get_shape(self), self.variables) if model is None else model
@@ -875,47 +879,21 @@ class Result:
         warnings = {**answer.remarks, **self._describe_missing_data()}
         for name in sorted(answer.inferred.keys() - _warned_scalars.setdefault(self.source, set())):
             _warned_scalars[self.source].add(name)
-            warnings[name] = _describe_scalar_dtype(name, answer.inferred[name])
+            warnings[name] = describe_scalar_dtype(name, answer.inferred[name])
         if self.errors:
-            warnings[PARTIAL] = self._describe_errors(lacks_data=answer.read_outline() is None)
+            lacks_data = answer.read_outline() is None
+            warnings[PARTIAL] = describe_partial_answer(self.errors, lacks_data=lacks_data)
         if report is not None and report.warning is not None:
             warnings[INCOMPLETE] = report.warning
         for name in sorted(answer.renumbered):
-            key = name.rpartition(".")[2]
-            warnings[name] = (
-                f"Ids in a list of {name!r} repeat or are missing, so what is in its rows has "
-                f"the row, {f'{key}_index'!r}, as key instead of {f'{key}.id'!r}."
-            )
+            warnings[name] = describe_row_keys(name)
         if warnings:
             _warn_once(self, warnings)
-        message = self._describe_inference()
+        message = describe_inference(self.source, self.document)
         if message and message not in _given_messages:
             _given_messages.add(message)
             warn_caller(message)
         return {**marks, **attrs}
-
-    def _describe_inference(self) -> str:
-        """Return why the dtypes of frames are inferred; "" if the schema has them."""
-        source = self.source or "this answer"
-        if self.document is None or not (self.document.schema or self.document.fault):
-            return (
-                f"No schema is known for {source}: the dtypes of its frames are inferred from the "
-                "values. A client takes it from Client(..., schema=), and client.schema says why "
-                "an endpoint's is not known; Result.from_bytes takes it from its document."
-            )
-        if self.document.schema is None:
-            return (
-                f"The schema of {source} does not fit a query that was sent to it: the dtypes of "
-                f"its frames are inferred from the values. {self.document.fault}"
-            )
-        return ""
-
-    def _describe_errors(self, *, lacks_data: bool = False) -> str:
-        """Return the warning about a partial answer, with its first errors."""
-        messages = "; ".join(map(format_error, self.errors[:REASONS_SHOWN])).rstrip(".")
-        count = format_count(len(self.errors), "error")
-        reason = f"no data, and {count}" if lacks_data else count
-        return f"The answer is partial: {reason}: {messages}. See result.errors_frame()."
 
     def _describe_missing_data(self) -> dict[str, str]:
         """Return the warning about fields without data, which look like values; by its mark."""
@@ -998,24 +976,9 @@ def get_shape(result: Result) -> Shape | None:
 
 
 def locate_in_cell(result: Result, lines: int, place: str, own: int | None = None) -> Result:
-    """Locate the fields of a result's errors by lines of a notebook cell.
-
-    Parameters
-    ----------
-    result
-        The result.
-    lines
-        The number of cell lines above the text.
-    place
-        The word before a line number.
-    own
-        The number of lines of the text that are in the cell; saved fragments follow. None for all.
-
-    Returns
-    -------
-    Result
-        The result.
-    """
+    """Locate the fields of a result's errors by lines of a notebook cell, and return it."""
+    # `lines` of the cell are above the text, `place` is the word before a line number, and `own`
+    # the number of lines of the text in the cell, before saved fragments; None for all.
     result.__dict__["_cell"] = lines, place, own
     return result
 
@@ -1061,20 +1024,8 @@ def keep_crawler(result: Result, crawler: object) -> Result:
 
 
 def attach_schema_loader(result: Result, loader: SchemaLoader | None) -> Result:
-    """Attach a loader for the schema to a result, for its first frame; None detaches it.
-
-    Parameters
-    ----------
-    result
-        The result of a document without a schema.
-    loader
-        Returns the result with the schema, or None if that is not available; called once.
-
-    Returns
-    -------
-    Result
-        The result.
-    """
+    """Attach a loader for the schema to a result, for its first frame; None detaches it."""
+    # It is called once, and returns the result with the schema, or None if there is none.
     result.__dict__["_schema_loader"] = loader
     return result
 
@@ -1093,16 +1044,6 @@ def warn_incomplete(result: Result) -> Result:
     if result.report is not None and result.report.warning is not None:
         _warn_once(result, {INCOMPLETE: result.report.warning})
     return result
-
-
-def _describe_scalar_dtype(name: str, dtype: str) -> str:
-    """Return the warning about columns of an unknown scalar."""
-    return (
-        f"The scalar {name!r} is not known, so its columns have the dtype of their values, "
-        f"{dtype}, where all are of one kind. gqlnb.scalar({name!r}, "
-        f"like={INFERRED_LIKE[dtype]!r}) gives it to pages and to columns without values too; "
-        "dtype='object' keeps values as received."
-    )
 
 
 def _warn_once(result: Result, messages: Mapping[str, str]) -> None:

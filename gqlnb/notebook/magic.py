@@ -22,7 +22,6 @@ from gqlnb.errors import OptionError, find_user_line, sanitize_text, suggest
 from gqlnb.notebook.display import HelpText
 from gqlnb.notebook.magic_options import (
     CellSettings,
-    build_parser,
     find_inline_operation,
     get_cell_parser,
     has_stored_text,
@@ -210,12 +209,12 @@ class GraphQLMagic(Magics, CellSettings):
         url = "https://..." and token = "env:NAME".
         """
         refuse_secrets(line, cell)
-        if (help_text := self._find_help(line, cell)) is not None:
-            return help_text
         names = collect_visible_names(self.shell.user_ns, local_ns)
         try:
             if cell is None:
                 return self._run_line(line.strip(), names)
+            if asks_for_help(line):
+                return self._build_help()
             options = read_line(get_cell_parser(), line)
             # The text starts on the second line of the cell.
             return self._run_cell(options, cell.rstrip(), names, above=1)
@@ -226,16 +225,8 @@ class GraphQLMagic(Magics, CellSettings):
         # Outside the except block, so that the interrupt has no context to display.
         raise CellInterrupt(*lines)
 
-    def _find_help(self, line: str, cell: str | None) -> HelpText | None:
-        """Return the help that a line asks for with ``--help`` or ``-h``, None if it does not."""
-        words = line.partition("{")[0].split()
-        if not {"-h", "--help"} & set(words):
-            return None
-        from gqlnb.notebook.subcommands import SUBCOMMANDS
-
-        if cell is None and words[0] in SUBCOMMANDS:
-            usage = build_parser(words[0]).format_help()
-            return HelpText(f"{SUBCOMMANDS[words[0]].__doc__}\n\n{usage}")
+    def _build_help(self) -> HelpText:
+        """Return the help of the magic."""
         # Without the marks of reStructuredText, which IPython's `?` shows as they are.
         text = inspect.cleandoc(str(type(self).graphql.__doc__))
         return HelpText(text.replace("\n::\n", "").replace("::\n", ":\n").replace("``", ""))
@@ -244,12 +235,15 @@ class GraphQLMagic(Magics, CellSettings):
         from gqlnb.notebook.subcommands import (
             REPLAYABLE,
             SUBCOMMANDS,
+            describe_subcommand,
             list_subcommands,
             run_subcommand,
         )
 
         text, line = line, line.removesuffix(";")
         word, _, rest = line.partition(" ")
+        if asks_for_help(line):
+            return describe_subcommand(word) if word in SUBCOMMANDS else self._build_help()
         start = find_inline_operation(line)
         has_operation = start is not None or has_stored_text(line)
         # An object of the notebook may have the name of a subcommand.
@@ -276,6 +270,11 @@ class GraphQLMagic(Magics, CellSettings):
         from gqlnb.notebook.cell_runner import run_cell
 
         return run_cell(self.state, options, text, names, above)
+
+
+def asks_for_help(line: str) -> bool:
+    """Return whether a line has ``--help`` or ``-h`` before its operation."""
+    return not {"-h", "--help"}.isdisjoint(line.partition("{")[0].split())
 
 
 def collect_visible_names(

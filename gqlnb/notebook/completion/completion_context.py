@@ -13,7 +13,7 @@ from gqlnb import background
 from gqlnb.client import connections
 from gqlnb.client.credentials import redact_url
 from gqlnb.errors import GqlnbError, OptionError
-from gqlnb.github.builtin_connections import DEMO, register_connections
+from gqlnb.github.builtin_connections import DEMO, open_standin, register_connections
 from gqlnb.notebook.completion.completion_list import (
     Completion,
     build_documentation,
@@ -253,9 +253,7 @@ class CompletionProvider:
 
     def preload_demo(self) -> None:
         """Build the embedded schema, which takes longer than Tab waits; opens no connection."""
-        from gqlnb.github.standin.github_schema import service  # loads numpy
-
-        service()
+        open_standin()
 
     def find_schema(self, line: str) -> GraphQLSchema | None:
         """Return the schema for a cell with this line, if it is already known."""

@@ -197,7 +197,8 @@ def _follow_number(
     if left == 0 and length and can_verify:
         # The total may be too small, or the length of the page; and overlapping pages have more
         # items than the total. One more page shows it.
-        first = place.pages == 1 and is_likely_truncated(length, size)
+        is_found = cursor.field.arguments.found_size is not None  # as rows came behind these
+        first = place.pages == 1 and (is_found or is_likely_truncated(length, size))
         over = not (full or first or any(each.repeated for each in cursor.filters))
     # There are endpoints that declare such a sign and never fill it.
     can_verify = can_verify and cursor.reachable and not cut and left is None

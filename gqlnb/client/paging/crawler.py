@@ -670,12 +670,10 @@ class Crawler:
     def _note_total(self, cursor: ListCursor, page: Mapping[str, Any]) -> None:
         field = cursor.field
         total = get_at_path(page, field.total) if field.total else None
-        is_count = isinstance(total, int) and not isinstance(total, bool)
-        if not is_count or self._plan.has_late_start(field):
+        if not isinstance(total, int) or isinstance(total, bool):
             return
-        if cursor.evidence.total is not None and total != cursor.evidence.total:
+        if not self._plan.has_late_start(field) and cursor.evidence.note_total(total):
             self._doubts.add(field.name, "the count changed while paging.")
-        cursor.evidence.total = total
 
     def _end_list(self, cursor: ListCursor, reason: str) -> None:
         if reason == COMPLETE:

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from gqlnb.result.result import Result
 
 MIN_OVERLAPPING_PAGE = 4  # items; of smaller pages the item would be a large share
-MAX_PAGES_WITHOUT_NEW_ITEMS = 5  # pages in a row without new items: filters can leave pages empty
+MAX_PAGES_WITHOUT_NEW_ITEMS = 5  # in a row: filters can leave pages empty
+MAX_EMPTY_PAGES = 100  # in a row of other lists than connections: AppSync filters pages it has cut
 ResponsePath = tuple[str | int, ...]
 Position = str | int | None  # of a page: a cursor, an offset or a page number
 
@@ -193,6 +194,10 @@ class EndEvidence:
     ----------
     total
         Number of items as the endpoint last counted.
+    counts_page
+        Whether each count so far was the number of items in its page.
+    ignores_total
+        Whether these numbers differed, so that they are no totals.
     lengths
         Items of the last page, by filter.
     pages_without_new_items
@@ -211,6 +216,8 @@ class EndEvidence:
     """
 
     total: int | None = None
+    counts_page: bool = True
+    ignores_total: bool = False
     lengths: Sequence[int] = ()
     pages_without_new_items: int = 0
     is_probing: bool = False
@@ -223,6 +230,19 @@ class EndEvidence:
     def last_length(self) -> int:
         """Items of the last page; of the longest list if a page has several."""
         return max(self.lengths, default=0)
+
+    def note_total(self, total: int) -> bool:
+        """Take the count of a page; return whether it differs from those before.
+
+        Some services count the items of the page: commercetools by `count`, beside `total`.
+        """
+        before, self.total = self.total, total
+        self.counts_page = self.counts_page and total == self.last_length
+        self.ignores_total |= self.counts_page and before not in {None, total}
+        if self.ignores_total and self.counts_page:
+            self.total = None
+            return False
+        return before not in {None, total}
 
     def note_page(self, *, new: bool) -> None:
         """Note whether a page had new items, and came after the reported end."""
@@ -444,8 +464,10 @@ class ListCursor:
         if not self.place.can_move_to(cursor):
             repeated = isinstance(cursor, str | int) and cursor in self.place.seen
             return "the same cursor was returned twice" if repeated else NO_CURSOR
-        if self.evidence.pages_without_new_items >= MAX_PAGES_WITHOUT_NEW_ITEMS:
-            return f"{MAX_PAGES_WITHOUT_NEW_ITEMS} consecutive pages contained no new items"
+        is_filtered = not (self.evidence.last_length or self.field.is_connection)
+        most = MAX_EMPTY_PAGES if is_filtered else MAX_PAGES_WITHOUT_NEW_ITEMS
+        if self.evidence.pages_without_new_items >= most:
+            return f"{most} consecutive pages contained no new items"
         self.place.move_to(cursor)
         return self.unreachable
 

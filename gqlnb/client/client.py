@@ -30,10 +30,11 @@ from gqlnb.client.endpoint import (
     check_persisted_queries,
     is_connection_name,
     open_endpoint,
+    require_settings,
+    save_lists,
 )
 from gqlnb.client.gql_interop import make_gql_transport
 from gqlnb.client.mapping import MapOptions
-from gqlnb.client.measured_lists import require_settings, save_lists
 from gqlnb.client.paging.options import PagingOptions
 from gqlnb.client.pickling import make_recipe, reduce_client
 from gqlnb.client.progress import Progress
@@ -63,9 +64,9 @@ if TYPE_CHECKING:
     import pandas as pd
     from graphql import GraphQLSchema
 
+    from gqlnb.client.endpoint import ListSettings
     from gqlnb.client.endpoint_report.report import EndpointReport
     from gqlnb.client.gql_interop import AsyncGqlTransport, GqlTransport
-    from gqlnb.client.measured_lists import ListSettings
     from gqlnb.client.pickling import ClientRecipe
     from gqlnb.client.progress import ShowProgress
     from gqlnb.client.recording.session import Recording, RecordingMode

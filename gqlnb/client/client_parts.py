@@ -24,9 +24,8 @@ if TYPE_CHECKING:
 
     from gqlnb.background import WorkerThreads
     from gqlnb.client.batches import BatchItem, BatchOutcome
-    from gqlnb.client.endpoint import Endpoint
+    from gqlnb.client.endpoint import Endpoint, ListSettings
     from gqlnb.client.mapping import MapOptions
-    from gqlnb.client.measured_lists import ListSettings
     from gqlnb.document.document import Document
     from gqlnb.tokens import Token, TokenHolder
 

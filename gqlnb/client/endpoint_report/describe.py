@@ -19,11 +19,16 @@ from graphql import (
     is_specified_scalar_type,
 )
 
+from gqlnb.client.endpoint import ListSettings
 from gqlnb.client.endpoint_report import lists, protocol
 from gqlnb.client.endpoint_report.list_queries import ListQuery, find_list_queries, parse_list
-from gqlnb.client.endpoint_report.meter import MeteredClient, RequestLimitError
-from gqlnb.client.endpoint_report.report import EndpointReport, ReportLine, ReportWriter
-from gqlnb.client.measured_lists import ListSettings
+from gqlnb.client.endpoint_report.report import (
+    EndpointReport,
+    MeteredClient,
+    ReportLine,
+    ReportWriter,
+    RequestLimitError,
+)
 from gqlnb.errors import (
     AuthError,
     GqlnbError,

@@ -21,7 +21,7 @@ from gqlnb.notebook.completion.completion_list import (
     describe_entry,
     find_at_cursor,
 )
-from gqlnb.notebook.completion.proposals import Proposal, find_similar_names
+from gqlnb.notebook.completion.cursor_parser import Proposal, find_similar_names
 from gqlnb.notebook.magic_options import build_parser, get_cell_parser, read_line
 from gqlnb.notebook.notebook_state import describe_target
 from gqlnb.notebook.subcommands import SUBCOMMANDS

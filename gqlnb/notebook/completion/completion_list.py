@@ -21,15 +21,16 @@ from gqlnb.notebook.completion.cursor_parser import (
     DocumentState,
     SourceToken,
     find_definitions,
+    find_similar_names,
+    format_input_value,
     tokenize,
 )
-from gqlnb.notebook.completion.proposals import find_similar_names, format_input_value
 from gqlnb.notebook.display import wrap_html
 
 if TYPE_CHECKING:
     from graphql import GraphQLDirective, GraphQLField, GraphQLInputType, GraphQLSchema
 
-    from gqlnb.notebook.completion.proposals import Proposal
+    from gqlnb.notebook.completion.cursor_parser import Proposal
 
 
 LABEL_LENGTH = 40  # characters of an entry; beside longer ones, types and texts are out of sight

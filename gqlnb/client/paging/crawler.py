@@ -612,6 +612,8 @@ class Crawler:
         overlap = cursor.place.overlap
         if overlap and not cursor.remove_overlap(page):
             self._doubts.add(field.name, "items moved between two pages.")
+        if field.info.is_of_row:
+            overlap = cursor.drop_repeated_rows(page)
         goes_on = self._add_page(cursor, page, None if size is None else size - overlap)
         if size is not None:
             count = cursor.evidence.last_length + overlap

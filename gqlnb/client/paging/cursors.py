@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 from gqlnb.client.paging.duplicates import DuplicateFilter, build_key
 from gqlnb.client.paging.offset_cursors import contains_offset, detect_offset_format
 from gqlnb.document.paged_fields import PLAIN_LIST_STEP
-from gqlnb.document.paging_conventions import get_at_path
+from gqlnb.document.paging_conventions import IDENTIFIERS, get_at_path
 from gqlnb.document.selections import ADDED_PREFIX
 from gqlnb.result.paging_report import NO_CURSOR
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 MIN_OVERLAPPING_PAGE = 4  # items; of smaller pages the item would be a large share
 MAX_PAGES_WITHOUT_NEW_ITEMS = 5  # in a row: filters can leave pages empty
 MAX_EMPTY_PAGES = 100  # in a row of other lists than connections: AppSync filters pages it has cut
+UNIQUE_NAMES = frozenset({*IDENTIFIERS, "cursor"})  # of values of which each row has its own
 ResponsePath = tuple[str | int, ...]
 Position = str | int | None  # of a page: a cursor, an offset or a page number
 
@@ -114,6 +115,11 @@ class Place:
         Number of items of the last page that the next one repeats, to notice items that move.
     seen
         Cursors so far.
+    row_value, repeated
+        The value in the last row, if further pages begin after one, and the keys of the rows with
+        it, which the next page repeats.
+    dropped
+        Number of rows of the last page that it repeated.
     """
 
     field: PagedField
@@ -126,6 +132,9 @@ class Place:
     requested_size: int | None = None
     overlap: int = 0
     seen: set[Position] = dataclasses.field(default_factory=set)
+    row_value: object = None
+    repeated: set[Hashable] = dataclasses.field(default_factory=set)
+    dropped: int = 0
 
     def begin(self, start: int | None) -> None:
         """Set the start of the first page: that of the query, or else the schema's default."""
@@ -496,6 +505,35 @@ class ListCursor:
         """Return the last row of a page; None if it has none."""
         rows = page.get(self.field.items[0].key)
         return rows[-1] if isinstance(rows, list) and rows else None
+
+    def read_row_cursor(self, page: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a JSON value
+        """Return the value of a row after which the next page begins; None without one.
+
+        Of a value that rows may share, such as a time, it is the last one but one, and the next
+        page repeats the rows with the last: else those that did not fit would be left out.
+        """
+        path, (items, *others) = self.field.info.cursor, self.field.items
+        rows = page.get(items.key) or ()
+        values = [get_at_path(row, path) for row in rows]
+        last = values[-1] if values else None
+        if last is None or path[-1] in UNIQUE_NAMES or not items.ids or others:
+            return last
+        place, before = self.place, self.place.row_value
+        place.row_value = last
+        repeated = {build_key(row, items) for row, v in zip(rows, values, strict=True) if v == last}
+        place.repeated = repeated | (place.repeated if before == last else set())
+        return next((value for value in [*values[::-1], before] if value != last), None)
+
+    def drop_repeated_rows(self, page: Mapping[str, Any]) -> int:
+        """Remove the rows that a page repeats as their value may be shared; return their number."""
+        if not self.place.repeated:
+            return 0
+        items = self.field.items[0]
+        rows = page.get(items.key) or []
+        new = [row for row in rows if build_key(row, items) not in self.place.repeated]
+        self.place.dropped = len(rows) - len(new)
+        rows[:] = new
+        return self.place.dropped
 
     def build_page_steps(self, number: int) -> ResponsePath:
         """Return the path of its page in the answer to a request with several pages."""

@@ -22,6 +22,7 @@ _DECODER = msgspec.json.Decoder()
 _ARRAY_DECODER = msgspec.json.Decoder(list[msgspec.Raw])
 _EXACT_ENCODER = msgspec.json.Encoder(decimal_format="number")
 PIECE_BYTES = 1 << 21  # encoded in a millisecond
+FIRST_ITEMS = 16  # in the first piece of a list, whose size is not known
 _TEXT_TYPE = frozenset({str})
 _LEAF_TYPES = frozenset({str, int, bool, type(None)})
 # In the messages of msgspec, which has no attribute for the offset.
@@ -284,7 +285,7 @@ def encode_in_pieces(value: JSON, body: bytearray, *, is_valid: bool) -> Iterato
         body += b"}"
         return
     rows = value if type(value) is list else ()
-    start, count = 0, 1
+    start, count = 0, FIRST_ITEMS
     while start < (len(rows) or 1):
         part, at = rows[start : start + count] if rows else value, len(body)
         if not (is_valid or is_plain_json(part)):

@@ -28,7 +28,7 @@ def test_json_values_round_trip(value):
 @given(VALUES)
 def test_a_value_in_pieces_is_encoded_as_a_whole(value):
     """Lists and dicts are divided wherever they are."""
-    whole = {"data": {"value": value, "rows": [value] * 3}}
+    whole = {"data": {"value": value, "rows": [value] * 20}}
     with mock.patch.object(json_codec, "PIECE_BYTES", 8):
         for is_valid in (True, False):
             body = bytearray()

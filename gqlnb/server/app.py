@@ -550,12 +550,14 @@ class App:
         body, is_large = bytearray(), False
         try:
             for _ in encode_in_pieces(done.members, body, is_valid=done.is_json_safe):
-                if len(body) <= PART_BYTES:
-                    continue
-                while self._is_encoding and not is_large:
+                if len(body) > PART_BYTES and not is_large:
+                    if (known := execute.scheduler.find_known(request.raw)) is not None:
+                        known.is_large = True  # not for `answer_known_request`
+                    while self._is_encoding:
+                        await asyncio.sleep(0)
+                    is_large = self._is_encoding = True
+                if is_large:
                     await asyncio.sleep(0)
-                is_large = self._is_encoding = True
-                await asyncio.sleep(0)
         except (JSONError, UnicodeEncodeError):
             return done  # the error is located when it is encoded again
         finally:
@@ -563,8 +565,6 @@ class App:
                 self._is_encoding = False
         if not is_large:
             return replace(done, body=bytes(body))
-        if (known := execute.scheduler.find_known(request.raw)) is not None:
-            known.is_large = True
         return replace(done, body=cast("bytes", body))  # copying it takes half as long again
 
     @contextmanager

@@ -57,6 +57,9 @@ COUNT_WORDS = frozenset(
     {"total", "count", "found", "hits", "matches", "results", "records", "items", "rows"}
     | {"elements", "docs", "num", "number", "of", "all", "filtered", "entries", "nodes", "edges"}
 )
+# A count that is called so may be that of one page: of commercetools' `offset count total results`.
+PAGE_COUNT_WORDS = frozenset({"count", "number", "num", "size", "length"})
+CAPPED_COUNT = 10_000  # rows, up to which Elasticsearch counts unless it is asked to count all
 SMALLEST_BOUND = 5  # rows; no service is known that bounds a size at fewer
 SMALLEST_ROUND = 10  # rows; shorter lists have a round length by chance
 # Lengths at which services cut lists, and these times powers of ten.
@@ -370,6 +373,18 @@ def is_count_name(name: str, lists: Collection[str]) -> bool:
     own = {word for listed in lists for word in split_name(listed)}
     words = split_name(name) - own - {word.removesuffix("s") for word in own}
     return words <= COUNT_WORDS and bool(words & COUNT_WORDS)
+
+
+def may_be_short(name: str, count: int) -> bool:
+    """Return whether a count that equals the rows may not be that of all rows.
+
+    Examples
+    --------
+    >>> may_be_short("count", 20), may_be_short("count", 23), may_be_short("total", 20)
+    (True, False, False)
+    """
+    is_of_page = split_name(name.rpartition(".")[2]) <= PAGE_COUNT_WORDS
+    return count == CAPPED_COUNT or (is_of_page and is_round(count))
 
 
 # -- finding them

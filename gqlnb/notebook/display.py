@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 
 QUIET = "border-left:4px solid #9ca3af;padding:2px 10px;margin:4px 0;opacity:.8"
+# Themes of books have light code on dark pages alone; on a grey ground, each line had its own box.
+CODE = '<code style="color:inherit;background:none;padding:0;overflow-wrap:anywhere'
 IN_TEXT, IN_HTML = 80, 400  # characters of a cell
 
 
@@ -117,7 +120,12 @@ class Listing:
     def _repr_html_(self) -> str:
         table = self._build_grid(IN_HTML).to_html() if self.rows else ""
         below = f'<p style="opacity:.7;margin:2px 0">{escape(self.note)}</p>' if self.note else ""
-        return wrap_html(f"{table}{below}")
+        return wrap_html(mark_code(f"{table}{below}"))
+
+
+def mark_code(html: str) -> str:
+    """Mark what stands between backticks in escaped texts, such as descriptions, as code."""
+    return re.sub("`([^`<>]+)`", rf'{CODE}">\1</code>', html)
 
 
 def wrap_html(body: str) -> str:

@@ -40,6 +40,7 @@ LABELS = ("name", "title", "login", "label", "code", "key", "id")  # fields that
 SELECTED = 3  # fields of a first selection without any of these
 PATHS = 5
 PAGE_SIZE = 10
+MEMBERS = 8  # types of a union, of which search results of GitHub have as many
 NARROWING = 3.0  # a type condition costs as much as three fields: `node(id:)` leads to most types
 
 
@@ -191,18 +192,38 @@ class _Writer:
             inner = get_named_type(fields[name].type) if name in fields else None
             if name in wrappers and is_composite_type(inner) and inner is not kind:
                 return [join_block(name + self._write_arguments(fields[name]), self._select(inner))]
-        return find_leaves(kind) or ["__typename"]
+        return find_leaves(kind) or ["__typename", *self._select_members(kind)]
+
+    def _select_members(self, kind: Any) -> list[str]:  # noqa: ANN401 - any composite type
+        """Return type conditions with what tells the rows of the first possible types apart."""
+        types: dict[str, str] = {}  # by name: in one answer all fields of a name have one type
+        lines = list[str]()
+        for member in self._schema.get_possible_types(kind) if is_abstract_type(kind) else ():
+            kinds = {name: str(member.fields[name].type) for name in list_leaves(member)}
+            labels = sorted(set(LABELS) & kinds.keys(), key=LABELS.index)
+            # One that is never null is better than another: users have a login, few a name.
+            labels.sort(key=lambda name: (name == "id", not kinds[name].endswith("!")))
+            fit = [name for name in labels if types.get(name, kinds[name]) == kinds[name]]
+            if fit and len(lines) < MEMBERS:
+                types[fit[0]] = kinds[fit[0]]
+                lines.append(join_block(f"... on {member.name}", fit[:1]))
+        return lines
 
 
-def find_leaves(kind: Any) -> list[str]:  # noqa: ANN401 - any output type
-    """Return the names of the first scalar fields of a type that need no argument."""
-    leaves = [
+def list_leaves(kind: Any) -> list[str]:  # noqa: ANN401 - any output type
+    """Return the names of the scalar fields of a type that need no argument."""
+    return [
         name
         for name, field in getattr(kind, "fields", {}).items()
         if is_leaf_type(get_nullable_type(field.type))
         and field.deprecation_reason is None
         and not any(map(is_required_argument, field.args.values()))
     ]
+
+
+def find_leaves(kind: Any) -> list[str]:  # noqa: ANN401 - any output type
+    """Return the names of the scalar fields of a first selection, one if it tells rows apart."""
+    leaves = list_leaves(kind)
     return [name for name in LABELS if name in leaves][:1] or leaves[:SELECTED]
 
 

@@ -80,7 +80,8 @@ VALUE_SHOWN = 200  # characters of a value beside the table, or within JSON
 
 # Blocks overlap by a hair, or fonts other than the terminal's leave gaps between them. Their grey
 # is opaque, so that the overlaps are not darker; it is readable on light and dark pages.
-BAR_STYLE = "text-align:left;color:#777;white-space:nowrap;letter-spacing:-.06em"
+# They are small, so that a narrow page shows them whole.
+BAR_STYLE = "text-align:left;color:#777;white-space:nowrap;letter-spacing:-.06em;font-size:60%"
 LONG_NAME_STYLE = "text-align:left;white-space:normal;overflow-wrap:anywhere;max-width:40ch"
 # JupyterLab breaks preformatted text within words.
 TEXT_STYLE = "margin:0;white-space:pre-wrap;word-break:normal;overflow-wrap:anywhere"
@@ -172,7 +173,8 @@ class Grid(msgspec.Struct, frozen=True):
     links
         The address that a cell links to, by the number of its row and column.
     measure
-        The name of the column that the bars show; empty if it is the only one of numbers.
+        The name of the column that the bars show; empty if it is the last one, and has the only
+        numbers.
     """
 
     names: list[str]
@@ -249,7 +251,8 @@ def build_grid(frame: pd.DataFrame, limit: int = IN_TEXT) -> Grid:
         is_numeric or (is_object_dtype(dtype) and holds_numbers(values))
         for is_numeric, dtype, values in zip(numeric, dtypes, columns, strict=True)
     ]
-    measure = names[number] if bars and len(numbers) > 1 else ""
+    is_clear = len(numbers) == 1 and number == len(names) - 1  # the bars stand beside their numbers
+    measure = names[number] if bars and not is_clear else ""
     return Grid(names, right, rows, index, bars, unfolded, measure=measure)
 
 
@@ -515,7 +518,7 @@ def render_cell(
     if tag == "td" and len(text) <= UNBROKEN_CELL and BREAK.search(text):
         style += ";white-space:nowrap"
     elif tag == "td" and len(text) > WIDE_CELL:
-        style += ";min-width:20em"
+        style += ";min-width:20em;overflow-wrap:anywhere"
     return f'<{tag} style="text-align:{"right" if right else "left"}{style}">{body}</{tag}>'
 
 

@@ -326,6 +326,37 @@ def test_a_size_is_given_where_one_is_needed():
     assert report.find("stars: `first`").finding == "size"
 
 
+def test_a_list_in_an_object_has_its_own_arguments():
+    """They are written on the list, and a count beside it is compared."""
+    sdl = """type Query { box(kind: String): Box! } type Star { id: ID! }
+    type Box { stars(limit: Int = 10, offset: Int = 0): [Star!]! total: Int! }"""
+
+    def get(_root: Any, args: Any, _context: Any) -> Any:
+        return STARS[args["offset"] :][: min(args["limit"], 50)]
+
+    box = {"total": len(STARS)}
+    schema = Schema(sdl, {"Query": {"box": lambda *_: box}, "Box": {"stars": get}})
+    report = Client(schema).describe()
+    assert report.find("box.stars: `limit`").finding == "size"
+    assert report.find("box.stars: largest page").finding == "50 rows"
+    assert report.find("box.stars: count").finding == f"`total`: {len(STARS)}, agrees"
+    assert report.lists["Box.stars"].arguments.position == ("offset",)
+    assert report.find("harvest").finding == "not needed for box.stars"
+
+
+def test_a_harvest_is_advised_where_the_last_rows_do_not_come():
+    """As of a search that counts all matches, and returns the first ones."""
+    sdl = """type Query { find(limit: Int = 10, offset: Int = 0): Page! } type Star { id: ID! }
+    type Page { rows: [Star!]! total: Int! }"""
+
+    def find(_root: Any, args: Any, _context: Any) -> Any:
+        return {"rows": STARS[:40][args["offset"] :][: min(args["limit"], 15)], "total": len(STARS)}
+
+    report = Client(Schema(sdl, {"Query": {"find": find}})).describe()
+    assert "the list has a cap" in report.find("find: count").evidence
+    assert report.find("find: harvest()").finding == "may fetch more than its pages"
+
+
 def test_an_address_without_a_server_is_an_error():
     """And no report of refusals."""
     with pytest.raises(TransportError, match="Nothing listens"):

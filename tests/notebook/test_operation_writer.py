@@ -49,6 +49,21 @@ def test_every_root_field_of_the_demo_can_be_written(demo):
         assert graphql.validate(demo.schema, graphql.parse(text)) == [], text
 
 
+def test_the_rows_of_a_union_are_told_apart(demo):
+    """By a field of each type; fields of equal names have one type, or the query is not valid."""
+    text, variables = write_operation(demo.schema, ["Query.search"])
+    assert graphql.validate(demo.schema, graphql.parse(text)) == []
+    frame = demo.execute(text, {**variables, "type": "REPOSITORY"}).frame()
+    assert frame["name"].notna().all()
+    sdl = """
+      type Query { any: Any } union Any = A | B | C
+      type A { name: String id: ID! } type B { name: Int id: ID! } type C { size: Int }
+    """
+    selection = write_selection(gqlnb.Schema(sdl).graphql, "Query.any")
+    expected = "any { __typename ... on A { name } ... on B { id } }"
+    assert " ".join(selection.split()) == expected
+
+
 def test_a_path_below_the_root_is_completed(demo):
     """By the shortest way from the query type."""
     text, variables = write_operation(demo.schema, ["Repository.issue"])

@@ -30,7 +30,7 @@ from gqlnb.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from graphql import GraphQLSchema
 
@@ -247,7 +247,26 @@ def advise(client: MeteredClient, measured: list[ListExaminer], lines: list[Repo
     introspection = found.get("introspection")
     if introspection is not None and introspection.finding == "refused":
         writer.add("schema=FILE", "texts are not checked without one", introspection.evidence)
-    writer.skip("harvest", "whether a list has a cap shows only beyond its last page")
+    advise_harvest(measured, found, writer)
+
+
+def advise_harvest(
+    measured: list[ListExaminer], found: Mapping[str, ReportLine], writer: ReportWriter
+) -> None:
+    """Say for which lists a harvest pays: those whose last rows no page shows."""
+    counts = {it.query.name: found.get(f"{it.query.name}: count") for it in measured}
+    capped = [it.query.name for it in measured if it.is_capped]
+    reached = [name for name, it in counts.items() if it and it.finding.endswith(", agrees")]
+    for name in capped:
+        writer.add(
+            f"{name}: harvest()", "may fetch more than its pages", f"{name}: count, see lists"
+        )
+    if reached:
+        writer.add(
+            "harvest", f"not needed for {', '.join(reached)}", "all counted rows can be reached"
+        )
+    if not (capped or reached):
+        writer.skip("harvest", "whether a list has a cap shows only beyond its last page")
 
 
 def describe_paging(measured: ListExaminer) -> str:

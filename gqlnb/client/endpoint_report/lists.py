@@ -65,6 +65,8 @@ class ListExaminer:
         The number of rows of the largest page; None if no limit was met.
     is_whole
         Whether a page has all rows.
+    is_capped
+        Whether the last of the rows that a count promises does not come.
     """
 
     result: Result
@@ -73,6 +75,7 @@ class ListExaminer:
     arguments = PageArguments("none")
     limit: int | None = None
     is_whole = False
+    is_capped = False
 
     def __init__(
         self, client: MeteredClient, schema: GraphQLSchema, query: ListQuery, writer: ReportWriter
@@ -376,7 +379,8 @@ class ListExaminer:
         finding = f"`{self.query.count_names[0]}`: {count}"
         total, how = self._count_rows(count)
         if total is None:
-            self.add("count", finding, f"whether it agrees was not tried: {how}")
+            reason = "unknown, or the list has a cap" if self.is_capped else "not tried"
+            self.add("count", finding, f"whether it agrees was {reason}: {how}")
         else:
             verdict = "agrees" if total == count else f"disagrees with {total} rows"
             self.add("count", f"{finding}, {verdict}", how)
@@ -391,6 +395,7 @@ class ListExaminer:
             last, behind = self._ask_position(start - 1), self._ask_position(start)
             if last is not None and behind is not None:
                 total = count if len(last.ids) == 1 and not behind.ids else None
+                self.is_capped = not (last.ids or behind.ids)
                 how = f"{format_argument(arguments.position)}: {start - 1} brought "
                 how += f"{len(last.ids)} rows, {start} brought {len(behind.ids)}"
                 return total, how

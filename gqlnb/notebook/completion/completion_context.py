@@ -13,7 +13,7 @@ from gqlnb import background
 from gqlnb.client import connections
 from gqlnb.client.credentials import redact_url
 from gqlnb.errors import GqlnbError, OptionError
-from gqlnb.github.builtin_connections import register_connections
+from gqlnb.github.builtin_connections import DEMO, register_connections
 from gqlnb.notebook.completion.completion_list import Completion
 from gqlnb.notebook.completion.proposals import Proposal, find_similar_names
 from gqlnb.notebook.magic_options import build_parser, get_cell_parser, read_line
@@ -162,6 +162,7 @@ INPUT_TYPES = ("DataFrame", "Series", "Table", "list", "tuple", "ndarray")
 LOADING_TIME = 10.0  # seconds; then a schema is taken to be unavailable
 TAB_TIMEOUT = 0.3  # seconds that Tab waits for a schema; only JupyterLab's extension asks again
 LONGEST_WAIT = 1.5  # seconds for one target altogether: a slow endpoint must not slow each Tab
+DEMO_WAIT = 3.0  # seconds for the embedded schema, which is sure to come
 POLL_INTERVAL = 0.01
 
 
@@ -212,7 +213,8 @@ class CompletionProvider:
         """Return the schema for a cell with this line; wait a moment if it is being loaded."""
         target = parse_target(line) or ""
         started, waited = time.monotonic(), self._waited.get(target, 0.0)
-        end = started + min(TAB_TIMEOUT, LONGEST_WAIT - waited)
+        is_demo = (target or connections.resolve_default_target()[0]) == DEMO
+        end = started + (DEMO_WAIT if is_demo else min(TAB_TIMEOUT, LONGEST_WAIT - waited))
         schema = self.find_schema(line)
         while schema is None and time.monotonic() < end and self.get_loading_target(line):
             time.sleep(POLL_INTERVAL)

@@ -58,6 +58,7 @@ from gqlnb.result.result import (
     attach_lazy_data,
     attach_schema_loader,
     keep_exact_bytes,
+    release_data,
 )
 from gqlnb.result.shape import build_response_shape, get_conditions
 
@@ -393,10 +394,11 @@ def _parse_response(response: Response, asked: ResponseContext) -> Result:
         has_data = members.get("data", {}) != {}
         return _resolve_failure(result, transient, response, asked, has_data=has_data)
     if response.members is None:
-        if checked is None:
+        if checked is None or decoder is None:
             _check_expected_data(result, asked)
-        if asked.document.schema is not None:  # scalars of unknown types have no exact form
-            keep_exact_bytes(result)
+        elif not result.errors:
+            release_data(result, response.body, decoder)
+        keep_exact_bytes(result)
     return result
 
 

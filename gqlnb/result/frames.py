@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gqlnb.result.column_batch import ColumnData
-    from gqlnb.result.decoder import DecimalData, Envelope
+    from gqlnb.result.decoder import CheckedData, DecimalData, Envelope
     from gqlnb.result.shape import ScalarForms
     from gqlnb.result.table_reader import TableRows
     from gqlnb.result.tables import DataHolder, ReadPlan
@@ -84,7 +84,7 @@ class AnswerFrames(AnswerData):
         self,
         holder: DataHolder,
         shape: Shape,
-        source: Envelope | DecimalData | ColumnData | None,
+        source: Envelope | CheckedData | DecimalData | ColumnData | None,
         forms: ScalarForms,
         mark: Callable[..., dict[Any, object]],
     ) -> None:

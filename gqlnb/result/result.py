@@ -33,8 +33,9 @@ from gqlnb.result.answer_notes import (
     describe_scalar_dtype,
     list_notes,
 )
+from gqlnb.result.checked_decoder import LARGE_BODY, SMALL_BODY
 from gqlnb.result.column_batch import MIN_BATCH_ROWS, ColumnData
-from gqlnb.result.decoder import DecimalData, decode_envelope, has_exact_scalars
+from gqlnb.result.decoder import CheckedData, DecimalData, decode_envelope, has_exact_scalars
 from gqlnb.result.renderer import (
     ERRORS_SHOWN,
     describe_partial_answer,
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
 
     from gqlnb.document.document import Document
     from gqlnb.document.json_codec import JSON
+    from gqlnb.result.checked_decoder import CheckedDecoder
     from gqlnb.result.decoder import Envelope
     from gqlnb.result.frames import AnswerFrames, FrameColumn, Frames
     from gqlnb.result.paging_report import Report
@@ -64,6 +66,7 @@ if TYPE_CHECKING:
     from gqlnb.result.table_reader import AnswerData
 
     SchemaLoader = Callable[["Result"], "Result" | None]
+    LazyData = Envelope | CheckedData | DecimalData | ColumnData
 
 Model = TypeVar("Model")
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
@@ -156,7 +159,7 @@ class Result:
 
     # Private state. A result is immutable for its users; the functions below the class set these
     # fields while it is created, or when a frame first needs a schema.
-    _lazy_data: Envelope | DecimalData | ColumnData | None = field(default=None, init=False)
+    _lazy_data: LazyData | None = field(default=None, init=False)
     _schema_loader: SchemaLoader | None = field(default=None, init=False)
     _forms: ScalarForms | None = field(default=None, init=False)
     _crawler: object = field(default=None, init=False)
@@ -983,11 +986,28 @@ def locate_in_cell(result: Result, lines: int, place: str, own: int | None = Non
     return result
 
 
-def attach_lazy_data(result: Result, lazy_data: Envelope | DecimalData | ColumnData) -> Result:
+def attach_lazy_data(result: Result, lazy_data: LazyData) -> Result:
     """Attach data that are decoded on first access to a new result, and return it."""
     result.__dict__.pop("data", None)
     result.__dict__["_lazy_data"] = lazy_data
     return result
+
+
+def release_data(result: Result, body: bytes, checked: CheckedDecoder) -> None:
+    """Let a new result keep its bytes instead of its data until they are accessed.
+
+    Parameters
+    ----------
+    result
+        The result.
+    body
+        The response that it was read from.
+    checked
+        The decoder of its data, which fit.
+    """
+    # Notebooks may keep thousands of smaller ones, and larger ones are mostly text.
+    if SMALL_BODY <= len(body) < LARGE_BODY and not has_exact_scalars(checked.shape):
+        attach_lazy_data(result, CheckedData(body, result.data, checked.decode_members))
 
 
 def add_errors(result: Result, errors: Iterable[Mapping[str, Any]]) -> None:

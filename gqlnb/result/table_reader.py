@@ -20,6 +20,7 @@ from gqlnb.errors import StrictError, sanitize_text
 from gqlnb.result.column_batch import ColumnBatch
 from gqlnb.result.column_builder import ColumnBuilder, ColumnValueError
 from gqlnb.result.decoder import (
+    CheckedData,
     DecimalData,
     Envelope,
     RowDecoders,
@@ -143,7 +144,7 @@ class AnswerData:
         self,
         holder: DataHolder,
         shape: Shape,
-        source: Envelope | DecimalData | ColumnData | None = None,
+        source: Envelope | CheckedData | DecimalData | ColumnData | None = None,
         forms: ScalarForms = NO_FORMS,
     ) -> None:
         self.holder = holder

@@ -24,8 +24,10 @@ from graphql import (
 )
 
 from gqlnb.document.paging_conventions import (
+    PageArguments,
     find_count,
     find_identifier,
+    find_page_info,
     is_list,
     read_default,
 )
@@ -620,8 +622,12 @@ def _add_cursors(carrier: list[EditableSelection]) -> None:
     """Select texts beside a list whose name suggests the cursor of the next page."""
     for piece in carrier:
         fits = partial(is_named_after, words=CURSOR_WORDS)
+        inner = piece.inner if piece.inner is not None else []
         for name in _find_plain_leaves(piece.kind, {"ID", "String"}, fits)[:MAX_CURSORS]:
-            add_field(piece.inner if piece.inner is not None else [], name)
+            add_field(inner, name)
+        info = find_page_info(piece.kind, PageArguments("cursor"))
+        if info is not None and len(info.cursor) > 1:  # Lens has `pageInfo { next }`
+            add_path(inner, info.cursor)
 
 
 def _find_plain_leaves(

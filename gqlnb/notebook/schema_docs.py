@@ -32,7 +32,7 @@ from graphql.utilities.print_schema import print_directive
 from gqlnb.client.schema_store import get_schema_source
 from gqlnb.document.schema_text import find_type, print_sdl
 from gqlnb.errors import TargetError, clean_text, format_count, join_names, sanitize_text, suggest
-from gqlnb.notebook.completion.proposals import format_input_value
+from gqlnb.notebook.completion.cursor_parser import format_input_value
 from gqlnb.notebook.display import CODE, mark_code, wrap_html
 from gqlnb.notebook.schema_search import (
     MEMBER,

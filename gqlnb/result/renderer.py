@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from gqlnb.config import load_project_settings
 from gqlnb.document.error_details import explain_message
-from gqlnb.document.scalar_values import format_short_age
+from gqlnb.document.scalar_values import format_short_age, is_missing
 from gqlnb.errors import (
     GqlnbError,
     clean_text,
@@ -70,6 +70,7 @@ NOT_AMOUNTS = re.compile(r"(?i:(^|[._ ])(id|number|year)$)|[a-z](Id|ID|Number|Ye
 BREAK = re.compile(r"[^\w.,]")  # where a browser may break a line
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 ERRORS_SHOWN = 10  # like the server's limit
+REASONS_SHOWN = 3  # errors in a warning
 ERRORS_EXAMINED = 1000  # for errors that share a line
 INDICES_SHOWN = 5  # of errors that share a line
 ITEMS_SHOWN = 20  # of a list or mapping within JSON
@@ -263,9 +264,7 @@ def is_number(value: object) -> bool:
 
 def holds_numbers(values: Sequence[object]) -> bool:
     """Return whether all values are numbers or missing, as integers beyond 64 bits."""
-    from pandas import NA
-
-    present = [value for value in values if value is not None and value is not NA]
+    present = [value for value in values if not is_missing(value)]
     return bool(present) and all(map(is_number, present))
 
 
@@ -434,8 +433,6 @@ def format_float(value: float, decimals: int) -> str:
 
 def format_cell(value: JSON, limit: int) -> str:
     """Return a cell as one line of text."""
-    from pandas import isna
-
     if isinstance(value, str):
         return sanitize_text(value, limit)
     value = unwrap_array(value)
@@ -445,8 +442,7 @@ def format_cell(value: JSON, limit: int) -> str:
         return sanitize_text(
             json.dumps(clip_items(value), ensure_ascii=False, default=describe_value), limit
         )
-    missing: Any = isna(value)
-    return MISSING if missing else sanitize_text(describe_value(value), limit)
+    return MISSING if is_missing(value) else sanitize_text(describe_value(value), limit)
 
 
 def unwrap_array(value: JSON) -> JSON:
@@ -812,6 +808,16 @@ def format_error_path(error: Mapping[str, object]) -> str | None:
     if not isinstance(path, (list, tuple)) or not path:
         return None
     return format_path(path, 120)
+
+
+def describe_partial_answer(
+    errors: Sequence[Mapping[str, object]], *, lacks_data: bool = False
+) -> str:
+    """Return the warning about an answer with errors, with the first of them."""
+    messages = "; ".join(map(format_error, errors[:REASONS_SHOWN])).rstrip(".")
+    count = format_count(len(errors), "error")
+    reason = f"no data, and {count}" if lacks_data else count
+    return f"The answer is partial: {reason}: {messages}. See result.errors_frame()."
 
 
 def format_errors(result: Renderable) -> list[str]:

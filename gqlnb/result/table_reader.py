@@ -10,7 +10,7 @@ from decimal import Decimal
 from functools import cache, cached_property
 from itertools import chain
 from operator import attrgetter, itemgetter
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from gqlnb.result.column_batch import ColumnData
     from gqlnb.result.decoder import Data
     from gqlnb.result.shape import Shape
-    from gqlnb.result.tables import Path, ReadPlan, ResultColumn
+    from gqlnb.result.tables import DataHolder, Path, ReadPlan, ResultColumn
 
 CHUNK_BYTES = 1 << 18  # of rows decoded at a time: their structs fit into the processor's cache
 # A chunk of a wide table may be larger by as much for each column: a column takes as long for each
@@ -107,14 +107,6 @@ class TableRows:
         lists = self.parents if self.parent_parts else np.zeros(self.count, np.int64)
         pairs = lists[there] * (ids.max(initial=0) + 1) + ids[there]
         return found if len(np.unique(pairs)) == len(pairs) else None
-
-
-class DataHolder(Protocol):
-    """An object with the data of an answer, such as a result; they may be decoded on access."""
-
-    @property
-    def data(self) -> Data:
-        """The data as mappings and lists."""
 
 
 class AnswerData:

@@ -13,8 +13,8 @@ import gqlnb
 from gqlnb import Access, Client, OptionError, Schema, TransportError, config, serve
 from gqlnb.cli.main import main
 from gqlnb.client import connections
-from gqlnb.client.endpoint_report.meter import Meter, RequestLimitError
-from gqlnb.client.endpoint_report.scalars import name_form
+from gqlnb.client.endpoint_report.describe import name_form
+from gqlnb.client.endpoint_report.report import Meter, RequestLimitError
 from gqlnb.http.messages import Response
 from tests.named_connections import forget_connection
 

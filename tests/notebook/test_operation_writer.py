@@ -7,7 +7,7 @@ import pytest
 
 import gqlnb
 from gqlnb.errors import TargetError
-from gqlnb.notebook.operation_writer import find_paths, write_operation, write_selection
+from gqlnb.notebook.cell_edits import find_paths, write_operation, write_selection
 
 
 @pytest.fixture(scope="module")

@@ -4,8 +4,10 @@ import copy
 import gc
 import json
 import pickle
+import threading
 import weakref
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from copy import deepcopy
 from unittest import mock
 
@@ -14,6 +16,7 @@ from graphql import build_schema
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import gqlnb
 from gqlnb import errors
 from gqlnb.document import scalars
 from gqlnb.document.document import Document
@@ -22,7 +25,7 @@ from gqlnb.http.messages import Response
 from gqlnb.http.response_parser import ResponseContext, parse_response
 from gqlnb.result import checked_decoder, table_reader, tables
 from gqlnb.result.checked_decoder import LARGE_BODY, DecoderSelector
-from gqlnb.result.decoder import NEWEST_TREES
+from gqlnb.result.decoder import NEWEST_TREES, Envelope
 from gqlnb.result.result import Result
 from gqlnb.tokens import Token
 from tests.examples import count_examples
@@ -510,6 +513,24 @@ def test_lazy_and_immediate_decoding_agree(text, schema, data):
         same(response_of(body), asked)
         with mock.patch.object(checked_decoder, "check_and_read", return_value=False):
             same(response_of(body), asked)
+
+
+def test_the_data_are_decoded_once_for_all_threads():
+    """Two threads that read them at once get the same object."""
+    result = gqlnb.Result.from_bytes(b'{"data": {"a": [1]}}')
+    both, decode = threading.Barrier(2), Envelope.decode_data
+
+    def decode_slowly(envelope):
+        with suppress(threading.BrokenBarrierError):
+            both.wait(0.2)  # for another thread that decodes, if there may be one
+        return decode(envelope)
+
+    with (
+        mock.patch.object(Envelope, "decode_data", decode_slowly),
+        ThreadPoolExecutor(2) as threads,
+    ):
+        first, second = threads.map(lambda _: result.data, range(2))
+    assert first is second
 
 
 # -- answers of some kilobytes, whose data are decoded at once and freed after newer ones

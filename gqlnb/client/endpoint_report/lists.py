@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from gqlnb.client.endpoint_report.list_queries import FIRST_SIZE, ListQuery, Reading
-from gqlnb.client.endpoint_report.meter import RequestLimitError
-from gqlnb.client.endpoint_report.report import NOT_TRIED
+from gqlnb.client.endpoint_report.report import NOT_TRIED, RequestLimitError
 from gqlnb.client.paging.experiments import Finding, RoleSearch, find_sign_of_cut
 from gqlnb.client.paging.page_size import find_size_limit
 from gqlnb.document.document import Document
@@ -23,8 +22,7 @@ if TYPE_CHECKING:
 
     from graphql import GraphQLSchema
 
-    from gqlnb.client.endpoint_report.meter import MeteredClient
-    from gqlnb.client.endpoint_report.report import ReportWriter
+    from gqlnb.client.endpoint_report.report import MeteredClient, ReportWriter
     from gqlnb.document.paging_conventions import ArgumentPath, PagingKind
     from gqlnb.document.suspect_lists import SuspectList
     from gqlnb.result.result import Result

@@ -132,3 +132,20 @@ def test_the_next_page_may_stand_in_an_object(holder: str) -> None:
     assert judge("{ rows { items { id } } }") == f"unknown: `{holder}.next` is not selected"
     page[holder]["next"] = None
     assert judge(text) == f"complete: `{holder}.next` is null"
+
+
+def test_the_cursor_of_an_object_that_describes_the_page_is_selected() -> None:
+    """As `pageInfo { next }` of Lens, whose cursors are a scalar within an input object."""
+
+    def resolve(_root: Any, args: dict[str, Any], _context: Any) -> Any:
+        start = int(args["request"].get("cursor") or 0)
+        following = str(start + 50) if start + 50 < len(ROWS) else None
+        return {"items": ROWS[start : start + 50], "pageInfo": {"next": following}}
+
+    sdl = """scalar Cursor type Query { posts(request: Asked!): Posts! } type Row { id: ID! }
+      input Asked { cursor: Cursor, forFeed: String } type Info { next: Cursor, prev: Cursor }
+      type Posts { items: [Row!]!, pageInfo: Info! }"""
+    client = Client(Schema(sdl, {"Query": {"posts": resolve}}))
+    result = fetch_all(client, "{ posts(request: {}) { items { id } } }")
+    assert result.data == {"posts": {"items": ROWS}}
+    assert result.report.complete

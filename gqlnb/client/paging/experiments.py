@@ -588,6 +588,9 @@ class RoleSearch:
                 self._lower = leaf, first  # the other is the upper bound, which grows
                 return None
             return self._build_finding("offset", leaf, first)
+        name = self._larger_count
+        if name is not None and leaf.value == self.counts[name] - self.length:
+            self._larger_count = None  # it counts the rows before the place, too
         if len(self.rows) != 1 or self._larger_count is not None:
             return None
         bound = self._reached

@@ -119,3 +119,17 @@ def test_a_size_of_zero_proves_nothing(name, least):
     assert client.frame(text).attrs["completeness"].startswith("unknown: the query has `")
     with pytest.warns(UserWarning, match=f"{name}: 0"):
         assert not client.execute_all(text, progress=False).report.complete
+
+
+@pytest.mark.parametrize("total", [20, 21, 30])
+def test_a_count_includes_the_rows_before_an_offset_of_a_round_list(total):
+    """So 16 rows after 4 are all of 20, and not of 21."""
+
+    def resolve(_root: Any, args: dict[str, Any], _context: Any) -> Any:
+        return {"items": [{"id": str(n)} for n in range(args["skip"], 20)], "total": total}
+
+    sdl = "type Query { rows(skip: Int! = 0): Page! } type Page { total: Int! items: [Row!]! }"
+    client = Client(Schema(f"{sdl} type Row {{ id: ID! }}", {"Query": {"rows": resolve}}))
+    result = client.execute_all("{ rows(skip: 4) { items { id } } }", progress=False)
+    assert len(result.data["rows"]["items"]) == 16
+    assert result.report.complete == (total == 20), result.report.doubts

@@ -270,8 +270,8 @@ class SharedLimit:
         lengths = [cursor.evidence.last_length for cursor in cursors if cursor.evidence.last_length]
         size = cursors[0].place.requested_size if cursors else None
         is_counted = any(cursor.evidence.total is not None for cursor in cursors)
-        if size is None or is_counted or len(cursors) < 2:
-            return
+        if size is None or is_counted or len(cursors) * size <= size + 1:
+            return  # a page of each of them would be no more
         total = sum(lengths)
         self._is_refuted |= total > size + 1
         # A few rows are as many as a small page by chance, but not in every answer.

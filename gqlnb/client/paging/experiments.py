@@ -37,7 +37,7 @@ MAX_TRIALS = 10  # for one list
 MAX_GROWN_ROWS = 10_000  # of one answer: a service may make as many rows as it is asked for
 SHORTEST_SHIFT = 2  # rows; of so few, the next page may look shifted by one
 PLACE_WORDS = "page pages offset skip start begin from index chunk batch cursor after pos position"
-OFFSET_WORDS = "offset skip"
+OFFSET_WORDS = "offset skip start from"
 TOTAL_WORDS = "total all found hits matches filtered"
 ACTION_WORDS = "send generate create update delete remove trigger submit execute"
 BOUND = re.compile(
@@ -515,7 +515,11 @@ class RoleSearch:
         if self.length > 1 and is_shifted(self.rows, other):
             return (yield from self._read_shift(leaf, value, other))
         is_named = leaf.name in self._given or is_named_after(leaf.name, PLACE_WORDS)
-        if are_disjoint(self.rows, other):
+        # Rows that look alike may come again; but not those of a larger page, and more, by chance.
+        grown = self._grown or {}
+        is_longer = count_rows(self.rows) + count_rows(other) > count_rows(grown) > self.length + 1
+        is_next = is_longer and do_join(self.rows, other, grown)
+        if is_next or are_disjoint(self.rows, other):
             return (yield from self._read_other_rows(leaf, value, other, is_named=is_named))
         is_long = self.length >= SMALLEST_ROUND and count_longest(other) == self.length
         if is_long or (is_named and count_rows(other)):

@@ -326,6 +326,17 @@ def test_a_size_is_given_where_one_is_needed():
     assert report.find("stars: `first`").finding == "size"
 
 
+def test_a_scalar_is_reported_beside_the_errors_of_other_fields():
+    """Strawchemy 0.24 has durations that are JSON in a text, and integers beyond 32 bits."""
+    sdl = """scalar Date scalar Interval @specifiedBy(url: "https://tools.ietf.org/html/rfc3339")
+    type Query { stars(since: Date): [Star!]! }
+    type Star { id: ID! born: Date big: Int span: Interval }"""
+    rows = [{"id": "1", "born": "1999-12-31", "big": 2**40, "span": '"PT1S"'}]
+    report = Client(Schema(sdl, {"Query": {"stars": lambda *_: rows}})).describe()
+    assert report.find("Date: variable").finding == 'takes "1999-12-31"'
+    assert report.find("Interval: dtype").finding == "object"
+
+
 def test_an_address_without_a_server_is_an_error():
     """And no report of refusals."""
     with pytest.raises(TransportError, match="Nothing listens"):

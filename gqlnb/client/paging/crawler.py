@@ -207,6 +207,8 @@ class Crawler:
         self._round = 0
         self._unpaged_rows = 0  # of the outermost lists that are not followed
         self._batch = PAGES_PER_BATCH
+        # Whether a page that failed beside others did so alone, too; None if none was tried.
+        self._fails_alone: bool | None = None
         self._field_order = {each: number for number, each in enumerate(plan.fields)}
         self._sizes = PageSizes(plan, self.limits, grows=self._keep, most=self._endpoint_maximum)
 
@@ -245,6 +247,8 @@ class Crawler:
         self._round += 1
         count = max(1, len(self._open) // batch) if self._open else 0
         count = count if left is None else min(count, left)
+        if self._open and self._open[0].attempts and self._fails_alone is None:
+            count = min(count, 1)
         before_growth = self._sizes.requests_before_growth(batch)
         count = count if before_growth is None else min(count, max(width, before_growth))
         taken, self._open = self._open[: count * batch], self._open[count * batch :]
@@ -592,9 +596,11 @@ class Crawler:
         if not isinstance(page, dict) or (is_failed and not cursor.attempts):
             # A page that perhaps does not exist leaves a doubt, but does not make the data partial.
             shown = [] if cursor.evidence.is_probing else errors
-            self._lose_page(cursor, [*errors, *result.errors])
+            self._lose_page(cursor, request, [*errors, *result.errors])
             self._errors += [] if cursor in self._open else shown
             return
+        if cursor.attempts and len(request.cursors) == 1 and self._fails_alone is None:
+            self._fails_alone = False
         self._errors += errors
         self._note_unanswered(page.get(PLAIN_LIST_STEP, page), within, cursor.path)
         if lookup is not None and lookup.is_verified and not cursor.has_keys(result.data, number):
@@ -616,12 +622,24 @@ class Crawler:
             count = cursor.evidence.last_length + overlap
             self._sizes.note_answer(field, size, count, request.cost, goes_on=goes_on)
 
-    def _lose_page(self, cursor: ListCursor, errors: list[Mapping[str, Any]]) -> None:
-        """Request a page again that came as null if the error is temporary, else end its list."""
+    def _lose_page(
+        self, cursor: ListCursor, request: PageRequest, errors: list[Mapping[str, Any]]
+    ) -> None:
+        """Request a page again that came as null if it may then be answered, else end its list."""
         cursor.attempts += 1
+        is_alone = len(request.cursors) == 1
+        # The fields of a request may share what serves only one of them at a time, such as a
+        # session of SQLAlchemy. Pages are then requested one by one, unless that fails as well.
+        if errors and not is_alone and not self._fails_alone:
+            self._batch = 1
+            self._sizes.refuse_batch()
+            self._open.append(cursor)
+            return
         if cursor.attempts == 1 and any(map(is_transient_error, errors)):
             self._open.append(cursor)
             return
+        if is_alone and cursor.attempts > 1 and self._fails_alone is None:
+            self._fails_alone, self._batch = True, PAGES_PER_BATCH
         message = sanitize_text(errors[0].get("message", ""), 200) if errors else ""
         reason = LOST_PREFIX + (message if errors else "its page is null")
         self._end_list(cursor, reason)

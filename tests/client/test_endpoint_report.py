@@ -326,6 +326,24 @@ def test_a_size_is_given_where_one_is_needed():
     assert report.find("stars: `first`").finding == "size"
 
 
+def test_arguments_of_a_list_in_an_object_are_tried():
+    """graphene-django-extras 1.0 has them on the list beside the count."""
+    sdl = """type Query { stars(id: ID): Stars! } type Star { id: ID! }
+    type Stars { results(limit: Int = 25, offset: Int): [Star!]! totalCount: Int! }"""
+
+    def get(_root: Any, args: Any, _context: Any) -> Any:
+        return STARS[args.get("offset") or 0 :][: min(args["limit"], 50)]
+
+    resolvers = {
+        "Query": {"stars": lambda *_: {}},
+        "Stars": {"results": get, "totalCount": lambda *_: len(STARS)},
+    }
+    report = Client(Schema(sdl, resolvers)).describe()
+    assert report.find("stars: `limit`").finding == "size"
+    assert report.find("stars: `offset`").finding == "offset"
+    assert report.find("stars: largest page").finding == "50 rows"
+
+
 def test_a_scalar_is_reported_beside_the_errors_of_other_fields():
     """Strawchemy 0.24 has durations that are JSON in a text, and integers beyond 32 bits."""
     sdl = """scalar Date scalar Interval @specifiedBy(url: "https://tools.ietf.org/html/rfc3339")

@@ -116,19 +116,24 @@ class ListQuery:
             node = parse_value(arguments[name]) if name in arguments else None
             arguments[name] = write_member(node, path[1:], text)
         body = f"{' '.join(self.leaves) or write_fragments(self.row_type)} {nested}".strip()
-        text = self.write_field(", ".join(f"{k}: {v}" for k, v in arguments.items()), body)
+        # Those that the field does not have are of the list in the object that it returns.
+        own = {name: text for name, text in arguments.items() if name in self.declared.args}
+        inner = {name: text for name, text in arguments.items() if name not in own}
+        text = self.write_field(write_arguments(own), body, write_arguments(inner))
         for name in reversed(self.name.split(".")[:-1]):
             text = f"{name} {{ {text} }}"
         return f"{{ {text} }}"
 
-    def write_field(self, arguments: str, body: str) -> str:
+    def write_field(self, arguments: str, body: str, inner: str = "") -> str:
         """Return the selection of the field, with selections of a row."""
         if self.has_edges:
             body = f"node {{ {body} }}"
         if self.is_wrapped:
             info = f" pageInfo {{ {' '.join(self.info_names)} }}" if self.info_names else ""
-            body = f"{self.steps[-1]} {{ {body} }}{info} {' '.join(self.count_names)}".strip()
-        return f"{self.steps[-1 - self.is_wrapped]}{arguments and f'({arguments})'} {{ {body} }}"
+            body = (
+                f"{self.steps[-1]}{inner} {{ {body} }}{info} {' '.join(self.count_names)}".strip()
+            )
+        return f"{self.steps[-1 - self.is_wrapped]}{arguments} {{ {body} }}"
 
     def find_nested(self) -> ListQuery | None:
         """Return the first list in the rows that needs no arguments; None if there is none."""
@@ -156,6 +161,12 @@ class ListQuery:
         info = holder.get("pageInfo") if self.info_names else None
         key = find_identifier(self.row_type)
         return Reading([identify_row(row, key) for row in rows or ()], count, info or {}, rows)
+
+
+def write_arguments(arguments: Mapping[str, str]) -> str:
+    """Return arguments in parentheses; an empty text for none."""
+    text = ", ".join(f"{name}: {value}" for name, value in arguments.items())
+    return text and f"({text})"
 
 
 def identify_row(row: object, key: str | None) -> str:

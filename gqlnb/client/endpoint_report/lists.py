@@ -463,7 +463,9 @@ class ListExaminer:
 
     def _measure_nested(self, nested: ListQuery, arguments: str) -> int | None:
         """Return the length of the longest nested list; None if it was refused."""
-        body = nested.write_field(arguments, next(iter(nested.leaves), "__typename"))
+        body = nested.write_field(
+            arguments and f"({arguments})", next(iter(nested.leaves), "__typename")
+        )
         result, messages = self._client.ask(self.query.write(nested=body))
         if result is None or messages:
             self._refusal = messages

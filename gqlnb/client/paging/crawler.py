@@ -730,11 +730,12 @@ class Crawler:
             or (is_query_error and any(map(is_about_size, messages)))
             or has_size_error(errors)
         )
-        if too_large and self._shrink_pages(request):
-            return True
+        # A limit of cost or aliases is of the whole request: fewer pages keep their size.
         if is_query_error and len(request.cursors) > 1:
             self._batch = max(1, len(request.cursors) // 2)
             self._release_cursors(request)
+            return True
+        if too_large and self._shrink_pages(request):
             return True
         lookups = [cursor for cursor in request.cursors if cursor.key is not None]
         if is_query_error and lookups and self._plan.schema is None:  # they were guessed

@@ -12,11 +12,14 @@ from contextlib import contextmanager, suppress
 from functools import reduce
 from operator import getitem
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from gqlnb.errors import OptionError, sanitize_text
+
+if TYPE_CHECKING:
+    from tomlkit.container import Container
 
 
 @contextmanager
@@ -168,9 +171,16 @@ def load_project_settings() -> Settings | None:
 
 def get_user_file() -> Path:
     """Return the path of the user's list of connections, which need not exist."""
-    from platformdirs import user_config_path
+    import platformdirs
 
-    return user_config_path("gqlnb") / "connections.toml"
+    return platformdirs.user_config_path("gqlnb") / "connections.toml"
+
+
+def get_cache_folder(kind: str) -> Path:
+    """Return the folder of one kind of cached files of the user, which need not exist."""
+    import platformdirs
+
+    return platformdirs.user_cache_path("gqlnb", appauthor=False) / kind
 
 
 def load_user_settings() -> Settings | None:
@@ -302,7 +312,7 @@ def write_table(
     OptionError
         If the table is written in a way that cannot be changed like this.
     """
-    from tomlkit.exceptions import TOMLKitError
+    from tomlkit import exceptions
 
     keys, text = (*settings.table, *path), settings.text
     before, others = take_value(text, keys)
@@ -310,7 +320,7 @@ def write_table(
         changed = text if before is None else edit_table(text, keys, new_name)
         changed = changed if value is None else append_table(changed, keys, value)
         result = take_value(changed, (*keys[:-1], new_name or keys[-1]))
-    except (TOMLKitError, ValueError):  # which invalid TOML is, too
+    except (exceptions.TOMLKitError, ValueError):  # which invalid TOML is, too
         result = None
     if result != (before if new_name is not None else value, others):
         place = settings.locate_key(*path)
@@ -330,30 +340,28 @@ def take_value(text: str, keys: tuple[str, ...]) -> tuple[object, object]:
 
 def split_at_table(text: str, keys: tuple[str, ...], new_name: str | None = None) -> list[str]:
     """Split a file at each part of a table, and rename it; its parts have odd indexes."""
-    import tomlkit
-    from tomlkit.container import Container
-    from tomlkit.items import Key, Table, Whitespace
+    from tomlkit import items, key, parse
 
     def mark(container: Container, keys: tuple[str, ...]) -> None:
         """Mark the parts of a table: one that is continued further below has several."""
-        for index, (key, item) in reversed([*enumerate(container.body)]):
-            if key is None or key.key != keys[0]:
+        for index, (old_key, item) in reversed([*enumerate(container.body)]):
+            if old_key is None or old_key.key != keys[0]:
                 continue
             if keys[1:]:
                 mark(item.value, keys[1:])
                 continue
-            new_key: Key | None = key
+            new_key: items.Key | None = old_key
             if new_name is not None:
                 # Parsed, because no constructor of a key takes whether it is dotted.
-                name = tomlkit.key(new_name).as_string() + ".x" * key.is_dotted()
-                new_key = tomlkit.parse(f"{name}{' ' * bool(key.sep)}= 1").body[0][0]
-                if isinstance(item, Table):
+                name = key(new_name).as_string() + ".x" * old_key.is_dotted()
+                new_key = parse(f"{name}{' ' * bool(old_key.sep)}= 1").body[0][0]
+                if isinstance(item, items.Table):
                     item.invalidate_display_name()
             container.body[index : index + 1] = [border, (new_key, item), border]
 
     # Not valid in TOML, and the end of a line: tomlkit begins a new one before a table otherwise.
-    border = None, Whitespace(BORDER)
-    document = tomlkit.parse(text)
+    border = None, items.Whitespace(BORDER)
+    document = parse(text)
     mark(document, keys)
     return document.as_string().split(BORDER)
 

@@ -3,6 +3,7 @@
 # ruff: noqa: SLF001 - the functions of this module use the private state of its class
 from __future__ import annotations
 
+import getpass
 import os
 import re
 import stat
@@ -290,14 +291,12 @@ class Token:
             If a prompt is not possible: in a notebook run from the command line, or in a terminal
             that cannot turn off echo. If the input is not a valid token.
         """
-        from getpass import GetPassWarning, getpass
-
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("error", GetPassWarning)  # the input would be echoed
-                value: str | None = getpass(text)
+                warnings.simplefilter("error", getpass.GetPassWarning)  # the input would be echoed
+                value: str | None = getpass.getpass(text)
         # RuntimeError: no stdin in a kernel
-        except (EOFError, NotImplementedError, RuntimeError, GetPassWarning):
+        except (EOFError, NotImplementedError, RuntimeError, getpass.GetPassWarning):
             value = None
         if value is None:
             msg = (

@@ -47,15 +47,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         elif arguments == ["--version"]:
             # The package itself is above this layer, and loaded in any case.
             text = f"gqlnb {sys.modules['gqlnb'].__version__}\n"
+    fault = None
     if text:
         try:
             sys.stdout.write(text)
             sys.stdout.flush()
         except OSError as error:
-            from gqlnb.cli.command_group import report_os_error
+            fault = error
+        else:
+            return 0
+    from gqlnb.cli.command_group import report_os_error, run_command_line
 
-            return report_os_error(error)
-        return 0
-    from gqlnb.cli.command_group import run_command_line
-
-    return run_command_line(arguments)
+    return run_command_line(arguments) if fault is None else report_os_error(fault)

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, Self, overload
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self, overload
 
 from gqlnb import background
 from gqlnb.client import connections
@@ -14,42 +14,35 @@ from gqlnb.client.batches import (
     BatchItem,
     BatchOutcome,
     arun_batch,
-    check_concurrency,
     check_items,
-    read_item,
     require_results,
     run_batch,
 )
+from gqlnb.client.client_parts import ClientParts
 from gqlnb.client.endpoint import (
     DEFAULT_TIMEOUT,
     EndpointOptions,
     Exchange,
     ExchangeLog,
-    apply_call_options,
     check_batch,
     check_nan,
     check_options,
     check_persisted_queries,
     is_connection_name,
     open_endpoint,
+    require_settings,
+    save_lists,
 )
-from gqlnb.client.gql_interop import GqlClientTransport, make_gql_transport
-from gqlnb.client.mapping import InputMap, MapOptions, number_problems, read_inputs
-from gqlnb.client.measured_lists import require_settings, save_lists
+from gqlnb.client.gql_interop import make_gql_transport
+from gqlnb.client.mapping import MapOptions
 from gqlnb.client.paging.options import PagingOptions
-from gqlnb.client.paging.pager import Pager
 from gqlnb.client.pickling import make_recipe, reduce_client
 from gqlnb.client.progress import Progress
-from gqlnb.client.rate_limiter import RateLimiter, get_queue
 from gqlnb.client.recording.session import resolve_recording, resolve_secrets
-from gqlnb.client.request_preparer import RequestPreparer
-from gqlnb.client.request_sender import PreparedRequest, RequestSender
 from gqlnb.client.response_cache import resolve_cache
-from gqlnb.client.schema_store import SchemaStore
 from gqlnb.config import resolve_unix_path
 from gqlnb.document.schema_text import build_diagram, print_sdl
-from gqlnb.document.variables import check_variables
-from gqlnb.errors import GqlnbError, QueryError, TargetError
+from gqlnb.errors import GqlnbError, TargetError
 from gqlnb.interactive import raise_attribute_error, split_hints, warn_caller
 from gqlnb.limits import DEFAULT_RECONNECTS
 from gqlnb.option_checks import (
@@ -60,7 +53,7 @@ from gqlnb.option_checks import (
 )
 from gqlnb.redact import hide_locals
 from gqlnb.result.models import add_typenames
-from gqlnb.result.result import build_frame, warn_incomplete
+from gqlnb.result.result import warn_incomplete
 
 if TYPE_CHECKING:
     import os
@@ -71,10 +64,9 @@ if TYPE_CHECKING:
     import pandas as pd
     from graphql import GraphQLSchema
 
-    from gqlnb.client.endpoint import Endpoint
+    from gqlnb.client.endpoint import ListSettings
     from gqlnb.client.endpoint_report.report import EndpointReport
     from gqlnb.client.gql_interop import AsyncGqlTransport, GqlTransport
-    from gqlnb.client.measured_lists import ListSettings
     from gqlnb.client.pickling import ClientRecipe
     from gqlnb.client.progress import ShowProgress
     from gqlnb.client.recording.session import Recording, RecordingMode
@@ -111,15 +103,6 @@ _HINTS = split_hints(
         "connect connect_async connect_sync disconnect": "close(); it connects by itself",
     }
 )
-
-
-class ClientParts(NamedTuple):
-    """The parts of a client that send the requests of a call."""
-
-    endpoint: Endpoint
-    sender: RequestSender
-    preparer: RequestPreparer
-    pager: Pager
 
 
 @explain_keywords
@@ -268,17 +251,10 @@ class Client:
             raise TargetError(msg) from None
         explicit_schema = endpoint.explicit_schema if schema is None else schema
         endpoint = replace(endpoint, description=description, explicit_schema=explicit_schema)
-        # Every part has its own state and knows the parts below alone: endpoint, limiter, sender,
-        # store, preparer, pager.
-        limiter = RateLimiter(get_queue(endpoint.transport), endpoint.source, endpoint.limits.wait)
-        sender = RequestSender(endpoint, limiter)
-        if shared is not None and schema is None:
-            self._schema_store: SchemaStore = shared._schema_store  # noqa: SLF001 - the same class
-        else:  # a schema that is given here leaves that of the named connection as it is
-            self._schema_store = open_schema_store(endpoint, sender)
-        preparer = RequestPreparer(endpoint, self._schema_store)
-        pager = Pager(endpoint, preparer, sender, self._schema_store, limiter)
-        self._set_parts(ClientParts(endpoint, sender, preparer, pager))
+        store = None
+        if shared is not None and schema is None:  # else that of the named connection stays
+            store = shared._schema_store  # noqa: SLF001 - the same class
+        self._set_parts(ClientParts.build(endpoint, store))
 
     @property
     def source(self) -> str:
@@ -434,13 +410,18 @@ class Client:
         True
         """
         from gqlnb.client.endpoint_report.describe import describe_endpoint
-        from gqlnb.client.endpoint_report.meter import MeteredClient
 
         check_whole_number("max_requests", max_requests, least=1)
         if keep:
             require_settings(self.name or "")
-        metered = MeteredClient(self._endpoint, self._sender, max_requests)
-        report = describe_endpoint(metered, self._schema_store, lists, dry_run=dry_run)
+        report = describe_endpoint(
+            self._endpoint,
+            self._sender,
+            self._schema_store,
+            lists,
+            max_requests=max_requests,
+            dry_run=dry_run,
+        )
         if keep and not dry_run:
             save_lists(self.name or "", report.lists)
             self._use_measured_lists(report.lists)
@@ -506,7 +487,7 @@ class Client:
         QueryError
             If the text is wrong.
         """
-        preparer = self._apply_options(validate=validate).preparer
+        preparer = self._parts.with_options(None, None, None, None, validate).preparer
         return preparer.parse_document(text, operation)
 
     def execute(
@@ -568,7 +549,7 @@ class Client:
             limits whose wait is within `limits`. Nothing is sent before the time that an endpoint
             named for its limit, to this client or another one with the same token.
         """
-        parts = self._apply_options(token, headers, extensions, timeout, validate)
+        parts = self._parts.with_options(token, headers, extensions, timeout, validate)
         return parts.sender.send(parts.preparer.prepare(text, variables, operation))
 
     async def aexecute(
@@ -584,7 +565,7 @@ class Client:
         timeout: float | None = None,
     ) -> Result:
         """Asynchronous version of :meth:`execute`: the same parameters, result and errors."""
-        parts = self._apply_options(token, headers, extensions, timeout, validate)
+        parts = self._parts.with_options(token, headers, extensions, timeout, validate)
         with background.wake_loop():
             prepared = await parts.preparer.aprepare(text, variables, operation)
             return await parts.sender.asend(prepared)
@@ -642,7 +623,7 @@ class Client:
         >>> exchange.request_body, exchange.status, exchange.body
         ('{"query":"{ hello }"}', 200, '{"data":{"hello":"Hello world!"}}')
         """
-        parts = self._apply_options(token, headers, extensions, timeout, validate)
+        parts = self._parts.with_options(token, headers, extensions, timeout, validate)
         prepared = parts.preparer.prepare(text, variables, operation)
         log = ExchangeLog(parts.endpoint)
         parts.sender.limiter.check_wait()
@@ -661,7 +642,7 @@ class Client:
         timeout: float | None = None,
     ) -> Exchange:
         """Asynchronous version of :meth:`request`: the same parameters, result and errors."""
-        parts = self._apply_options(token, headers, extensions, timeout, validate)
+        parts = self._parts.with_options(token, headers, extensions, timeout, validate)
         with background.wake_loop():
             prepared = await parts.preparer.aprepare(text, variables, operation)
             log = ExchangeLog(parts.endpoint)
@@ -759,7 +740,7 @@ class Client:
 
         Ends at a cursor that is repeated or missing, and after five pages without new items.
         """
-        pager = self._apply_options(token, headers, extensions, timeout, validate).pager
+        pager = self._parts.with_options(token, headers, extensions, timeout, validate).pager
         options = PagingOptions(
             path=path,
             page_size=page_size,
@@ -793,7 +774,7 @@ class Client:
         timeout: float | None = None,
     ) -> AsyncIterator[Result]:
         """Asynchronous version of :meth:`pages`: the same parameters and pages."""
-        pager = self._apply_options(token, headers, extensions, timeout, validate).pager
+        pager = self._parts.with_options(token, headers, extensions, timeout, validate).pager
         options = PagingOptions(
             path=path,
             page_size=page_size,
@@ -880,7 +861,7 @@ class Client:
         >>> gqlnb.connect("demo").execute_all(text, page_size=5).report.requests
         3
         """
-        pager = self._apply_options(token, headers, extensions, timeout, validate).pager
+        pager = self._parts.with_options(token, headers, extensions, timeout, validate).pager
         options = PagingOptions(
             path=path,
             page_size=page_size,
@@ -914,7 +895,7 @@ class Client:
         timeout: float | None = None,
     ) -> Result:
         """Asynchronous version of :meth:`execute_all`: the same parameters, result and errors."""
-        pager = self._apply_options(token, headers, extensions, timeout, validate).pager
+        pager = self._parts.with_options(token, headers, extensions, timeout, validate).pager
         options = PagingOptions(
             path=path,
             page_size=page_size,
@@ -970,7 +951,7 @@ class Client:
         GqlnbError
             If a page fails again.
         """
-        pager = self._apply_options(token, headers, extensions, timeout).pager
+        pager = self._parts.with_options(token, headers, extensions, timeout, None).pager
         crawler = pager.reopen_crawler(failure, max_requests)
         return warn_incomplete(pager.run_crawler(crawler, progress))
 
@@ -986,7 +967,7 @@ class Client:
         timeout: float | None = None,
     ) -> Result:
         """Asynchronous version of :meth:`resume`: the same parameters, result and errors."""
-        pager = self._apply_options(token, headers, extensions, timeout).pager
+        pager = self._parts.with_options(token, headers, extensions, timeout, None).pager
         crawler = pager.reopen_crawler(failure, max_requests)
         with background.wake_loop():
             return warn_incomplete(await pager.arun_crawler(crawler, progress))
@@ -1053,7 +1034,7 @@ class Client:
             As of :meth:`execute`, :meth:`execute_all` and :meth:`Result.frame`. The answer, or the
             pages received, are in ``.result``.
         """
-        parts = self._apply_options(token, headers, extensions, timeout, validate)
+        parts = self._parts.with_options(token, headers, extensions, timeout, validate)
         options = PagingOptions(
             page_size=page_size,
             max_results=max_results,
@@ -1070,8 +1051,8 @@ class Client:
             options = replace(options, path=path)
             result = parts.pager.collect_pages(text, variables, operation, options)
         try:
-            return build_frame(
-                result, path, short=short, explode=explode, strict=strict, nullable=nullable
+            return result.frame(
+                path, short=short, explode=explode, strict=strict, nullable=nullable
             )
         except GqlnbError as error:
             error.result = result
@@ -1206,11 +1187,11 @@ class Client:
         An interrupt, or any other exception before the end, cancels the running requests and
         carries the results so far in ``.outcomes``, None for the others.
         """
-        parts = self._apply_options(token, headers, extensions, timeout, validate)
+        parts = self._parts.with_options(token, headers, extensions, timeout, validate)
         items = check_items(documents, concurrency)
         with background.WorkerThreads() as threads:
-            execute = partial(self._execute_documents, parts, threads=threads)
-            outcomes = run_batch(items, execute, concurrency, self._group_size)
+            execute = partial(parts.execute_documents, threads=threads)
+            outcomes = run_batch(items, execute, concurrency, parts.group_size)
         return outcomes if return_errors else require_results(outcomes)
 
     @overload
@@ -1254,11 +1235,12 @@ class Client:
         timeout: float | None = None,
     ) -> list[Result] | list[BatchOutcome]:
         """Asynchronous version of :meth:`execute_many`: the same parameters, result and errors."""
-        parts = self._apply_options(token, headers, extensions, timeout, validate)
-        execute = partial(self._execute_documents, parts)
+        parts = self._parts.with_options(token, headers, extensions, timeout, validate)
         items = check_items(documents, concurrency)
         with background.wake_loop():
-            outcomes = await arun_batch(items, execute, concurrency, self._group_size)
+            outcomes = await arun_batch(
+                items, parts.execute_documents, concurrency, parts.group_size
+            )
         return outcomes if return_errors else require_results(outcomes)
 
     def map(
@@ -1363,7 +1345,7 @@ class Client:
         0  torvalds  torvalds
         1   antirez   antirez
         """
-        parts = self._apply_options(token, headers, extensions, timeout, validate)
+        parts = self._parts.with_options(token, headers, extensions, timeout, validate)
         options = MapOptions(
             operation=operation,
             concurrency=concurrency,
@@ -1371,11 +1353,11 @@ class Client:
             resume=resume,
             shape={"path": path, "short": short, "explode": explode, "strict": strict},
         )
-        run, *width = self._start_map(parts, text, inputs, variables, options)
+        run, *width = parts.start_map(text, inputs, variables, options)
         try:
             with Progress(progress, "Inputs") as bar, background.WorkerThreads() as threads:
                 run_batch(
-                    run.draw(bar), partial(self._execute_inputs, run, threads=threads), *width
+                    run.draw(bar), partial(parts.execute_inputs, run, threads=threads), *width
                 )
                 run.report(bar)
         except BaseException as error:
@@ -1405,7 +1387,7 @@ class Client:
         timeout: float | None = None,
     ) -> MappedFrame:
         """Asynchronous version of :meth:`map`: the same parameters, result and errors."""
-        parts = self._apply_options(token, headers, extensions, timeout, validate)
+        parts = self._parts.with_options(token, headers, extensions, timeout, validate)
         options = MapOptions(
             operation=operation,
             concurrency=concurrency,
@@ -1414,12 +1396,10 @@ class Client:
             shape={"path": path, "short": short, "explode": explode, "strict": strict},
         )
         with background.wake_loop():
-            run, *width = await asyncio.to_thread(
-                self._start_map, parts, text, inputs, variables, options
-            )
+            run, *width = await asyncio.to_thread(parts.start_map, text, inputs, variables, options)
         try:
             with Progress(progress, "Inputs") as bar, background.wake_loop():
-                await arun_batch(run.draw(bar), partial(self._execute_inputs, run), *width)
+                await arun_batch(run.draw(bar), partial(parts.execute_inputs, run), *width)
                 run.report(bar)
         except BaseException as error:
             run.attach(error)
@@ -1601,7 +1581,7 @@ class Client:
         from gqlnb.client.paging.list_reader import ListQuery, estimate_list, harvest_list
         from gqlnb.lists.columns import make_slice
 
-        parts = self._apply_options(token, headers, extensions, timeout, validate)
+        parts = self._parts.with_options(token, headers, extensions, timeout, validate)
         query = ListQuery(text, variables, make_slice(slice), operation, path, page_size)
         harvested: RangeHarvest | RangeEstimate
         if dry_run:
@@ -1701,7 +1681,7 @@ class Client:
         """
         from gqlnb.client.subscriptions import open_subscription
 
-        parts = self._apply_options(token, headers, extensions, timeout, validate)
+        parts = self._parts.with_options(token, headers, extensions, timeout, validate)
         return open_subscription(
             parts.preparer.prepare(text, variables, operation),
             kind=transport,
@@ -1778,10 +1758,10 @@ class Client:
         >>> client.with_options(timeout=5).execute("{ hello }").data
         {'hello': 'Hello world!'}
         """
-        parts = self._apply_options(token, headers, None, timeout, validate)
+        parts = self._parts.with_options(token, headers, None, timeout, validate)
         variant = self.__copy__()
         # The name of a connection alone no longer makes the same client in another process.
-        variant._set_parts(parts._replace(endpoint=replace(parts.endpoint, is_by_name=False)))  # noqa: SLF001 - the same class
+        variant._set_parts(replace(parts, endpoint=replace(parts.endpoint, is_by_name=False)))  # noqa: SLF001 - the same class
         return variant
 
     def close(self) -> None:
@@ -1828,146 +1808,9 @@ class Client:
     def _set_parts(self, parts: ClientParts) -> None:
         """Use these parts in all calls."""
         self._parts = parts
-        self._endpoint, self._sender, self._preparer, self._pager = parts
+        self._endpoint, self._sender, self._schema_store = parts.endpoint, parts.sender, parts.store
+        self._preparer, self._pager = parts.preparer, parts.pager
         self._rate_limiter = parts.sender.limiter
-
-    def _apply_options(
-        self,
-        token: Token | TokenHolder | str | None = None,
-        headers: Mapping[str, str | Token | TokenHolder] | None = None,
-        extensions: Mapping[str, Any] | None = None,
-        timeout: float | None = None,
-        validate: bool | None = None,  # noqa: FBT001 - as in the calls, in the order of execute()
-    ) -> ClientParts:
-        """Return the parts for the options of one call; the client's own if there are none."""
-        # Others share schema, connections, parsed documents and rate limits with the client.
-        endpoint = self._endpoint
-        if (
-            token is not None
-            or headers is not None
-            or extensions is not None
-            or timeout is not None
-        ):
-            endpoint = apply_call_options(
-                endpoint, token=token, headers=headers, extensions=extensions, timeout=timeout
-            )
-        if validate is not None:
-            check_boolean("validate", validate)
-            endpoint = replace(endpoint, options=replace(endpoint.options, validate=validate))
-        if endpoint is self._endpoint:
-            return self._parts
-        limiter = self._rate_limiter
-        # A budget belongs to a token: another one has another queue.
-        if endpoint.credentials.tokens != self._endpoint.credentials.tokens:
-            queue = get_queue(endpoint.transport)
-            limiter = RateLimiter(queue, endpoint.source, endpoint.limits.wait)
-        sender = self._sender.with_endpoint(endpoint, limiter)
-        preparer = self._preparer.with_endpoint(endpoint)
-        pager = Pager(
-            endpoint, preparer, sender, self._schema_store, limiter, self._pager.unfinished
-        )
-        return ClientParts(endpoint, sender, preparer, pager)
-
-    async def _execute_documents(
-        self,
-        parts: ClientParts,
-        items: Sequence[BatchItem],
-        *,
-        threads: background.WorkerThreads | None = None,
-    ) -> list[BatchOutcome]:
-        """Execute documents together, as :meth:`_send_group` does; with the errors of others."""
-        outcomes: list[BatchOutcome | PreparedRequest] = []
-        for item in items:
-            try:
-                outcomes.append(await parts.preparer.aprepare(*read_item(item)))
-            except GqlnbError as error:
-                outcomes.append(error)
-        group = [outcome for outcome in outcomes if isinstance(outcome, PreparedRequest)]
-        answers = iter(await self._send_group(parts.sender, group, threads))
-        return [
-            next(answers) if isinstance(outcome, PreparedRequest) else outcome
-            for outcome in outcomes
-        ]
-
-    async def _send_group(
-        self,
-        sender: RequestSender,
-        group: Sequence[PreparedRequest],
-        threads: background.WorkerThreads | None,
-    ) -> list[BatchOutcome]:
-        """Send requests in one array, a single one alone; a local one in a thread, if given."""
-        if len(group) > 1:
-            return await sender.asend_array(group)
-        outcomes: list[BatchOutcome] = []
-        for prepared in group:
-            try:
-                if self._local_schema is None:
-                    # Queued with the other requests of the endpoint, of other clients too: they
-                    # share its budget.
-                    outcomes.append(await sender.asend(prepared, queued=True))
-                elif threads is not None:
-                    # A resolver that blocks would hold up the others on the background loop.
-                    outcomes.append(await threads.run(partial(sender.send, prepared)))
-                else:
-                    outcomes.append(await sender.asend(prepared))
-            except GqlnbError as error:
-                outcomes.append(error)
-        return outcomes
-
-    @property
-    def _group_size(self) -> int:
-        """The number of requests in one array; 1 for none."""
-        return self._endpoint.options.batch or 1
-
-    def _start_map(
-        self,
-        parts: ClientParts,
-        text: str | Document,
-        inputs: object,
-        variables: Mapping[str, Any] | None,
-        options: MapOptions,
-    ) -> tuple[InputMap, int, int]:
-        """Prepare all requests; return them with the numbers of groups at once and in a group."""
-        self._schema_store.load_for_paging()  # the dtypes of all answers are the same
-        document = parts.preparer.parse_document(text, options.operation)
-        if document.kind == "subscription":
-            msg = "map() takes a query or a mutation, and this is a subscription. Use subscribe()."
-            raise QueryError(msg)
-        # Mutations one after another, since their order may matter.
-        concurrency = options.concurrency
-        is_ordered = document.kind == "mutation" and concurrency in (None, 1)
-        width = (1 if is_ordered else 4) if concurrency is None else concurrency
-        check_concurrency(width)
-        constants = variables or {}
-        rows = read_inputs(inputs, document, constants, options.batch_size)
-        run = InputMap(document, rows, options, parts.sender)
-        for number, values in enumerate(rows.variables):
-            try:
-                prepared = parts.preparer.prepare(document, {**constants, **values})
-                if self._local_schema is not None:  # where the engine does it, later
-                    check_variables(document, dict(prepared.request.variables or {}))
-                run.prepared.append(prepared)
-            except QueryError as error:
-                # Nothing was sent yet: all requests are prepared first, so a wrong row costs no
-                # answers.
-                number_problems(error, number, options.batch_size)
-                raise
-        # Endpoints execute the requests of an array at once, so mutations are in arrays only where
-        # they may run at once anyway.
-        return run, width, 1 if is_ordered else self._group_size
-
-    async def _execute_inputs(
-        self,
-        run: InputMap,
-        places: Sequence[int],
-        *,
-        threads: background.WorkerThreads | None = None,
-    ) -> list[BatchOutcome]:
-        """Execute the requests of some inputs together."""
-        outcomes = await self._send_group(run.sender, list(map(run.start, places)), threads)
-        for at, outcome in zip(places, outcomes, strict=True):
-            run.record(at, outcome)
-        return outcomes
 
     def _execute_in_turn(
         self,
@@ -1992,7 +1835,7 @@ class Client:
         max_results: int | None = None,
     ) -> Result:
         """Return the result of :meth:`execute_all` without a warning; for callers that show it."""
-        pager = self._apply_options(validate=validate).pager
+        pager = self._parts.with_options(None, None, None, None, validate).pager
         options = PagingOptions(path=path, max_results=max_results)
         return pager.collect_pages(text, variables, operation, options)
 
@@ -2021,11 +1864,7 @@ class Client:
 
     def _use_measured_lists(self, lists: Mapping[str, ListSettings]) -> None:
         """Page lists as a report of the endpoint measured it."""
-        self._endpoint.lists = lists
-        parts, limiter = self._parts, self._rate_limiter
-        endpoint, sender, preparer = parts.endpoint, parts.sender, parts.preparer
-        pager = Pager(endpoint, preparer, sender, self._schema_store, limiter)
-        self._set_parts(parts._replace(pager=pager))
+        self._set_parts(self._parts.use_measured_lists(lists))
 
     def _replace_client(self, before: Self) -> None:
         """Take the place of another client of the same endpoint, which is closed.
@@ -2034,18 +1873,6 @@ class Client:
         """
         self._schema_store.inherit_history(before._schema_store)
         before.close()
-
-
-def open_schema_store(endpoint: Endpoint, sender: RequestSender) -> SchemaStore:
-    """Return a new store for an endpoint, with the schema that is known without asking."""
-    store = SchemaStore(endpoint, sender)
-    if isinstance(endpoint.transport, GqlClientTransport) and endpoint.transport.schema is not None:
-        store.set_schema(endpoint.transport.schema)
-    if endpoint.explicit_schema is not None:
-        store.set_schema(endpoint.explicit_schema)
-    if endpoint.local_schema is not None:
-        store.set_schema(endpoint.local_schema.graphql)
-    return store
 
 
 @explain_keywords

@@ -21,8 +21,14 @@ from gqlnb.client.credentials import (
     is_secret_name,
     redact_url,
 )
-from gqlnb.client.endpoint import check_batch, check_nan, check_persisted_queries
-from gqlnb.client.measured_lists import ListSettings, check_lists, read_lists
+from gqlnb.client.endpoint import (
+    ListSettings,
+    check_batch,
+    check_lists,
+    check_nan,
+    check_persisted_queries,
+    read_lists,
+)
 from gqlnb.client.recording.session import can_omit_token
 from gqlnb.client.response_cache import resolve_cache
 from gqlnb.config import (

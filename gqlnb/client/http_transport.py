@@ -441,7 +441,7 @@ class HttpTransport:
         """
         if isinstance(error, GqlnbError) or not isinstance(error, Exception):
             return strip_traceback(error)
-        from gqlnb.client.http_route import is_broken
+        from gqlnb.client.http_route import explain_failure, is_broken
 
         lost = False
         if isinstance(error, BodyTooLargeError):
@@ -450,7 +450,11 @@ class HttpTransport:
             why = f"the answer is larger than {limit}. Ask for fewer rows at a time."
         else:
             lost = is_broken(error)
-            why = self._explain_error(error, call)
+            host = urlsplit(self.url).hostname or ""
+            limits = (min(CONNECT_SECONDS, self.timeout), self.timeout)
+            why = explain_failure(error, host, *limits, begun=call.received > 0)
+            if why == NOTHING_LISTENS and self.origin == format_origin(DEFAULT_URL):
+                why = f"{why} {SERVE_HINT}"
         if changes and call.socket is not None:  # the request may have arrived
             why = f"{why.partition(' Try again')[0].rstrip('.')}. {MAYBE_EXECUTED}"
         return TransportError(f"POST {self.source}: {why}", broken=lost)
@@ -603,18 +607,6 @@ class HttpTransport:
         if is_login_path(location):
             msg += " It looks like a login page: the endpoint may want a token."
         raise TransportError(msg, status=response.status)
-
-    def _explain_error(self, error: Exception, call: Call) -> str:
-        from gqlnb.client.http_route import explain_failure
-
-        host = urlsplit(self.url).hostname or ""
-        limits = (min(CONNECT_SECONDS, self.timeout), self.timeout)
-        why = explain_failure(error, host, *limits, begun=call.received > 0)
-        return (
-            f"{why} {SERVE_HINT}"
-            if why == NOTHING_LISTENS and self.origin == format_origin(DEFAULT_URL)
-            else why
-        )
 
 
 def read_head(answer: BaseHTTPResponse) -> dict[str, str]:

@@ -11,12 +11,12 @@ from graphql import ListTypeNode, NonNullTypeNode, TypeNode
 
 from gqlnb.document.document import format_variable_type
 from gqlnb.document.input_coercion import (
-    is_missing,
     is_table,
     read_items,
     read_record,
     read_table,
 )
+from gqlnb.document.scalar_values import is_missing
 from gqlnb.document.variables import get_type_name
 from gqlnb.errors import (
     AuthError,
@@ -178,8 +178,6 @@ class InputMap:
         GqlnbError
             If the endpoint was given up, or the frame cannot be built; with the answers so far.
         """
-        from gqlnb.result.event_frames import describe_errors
-
         if self._fatal is not None:
             self.attach(self._fatal)
             raise self._fatal
@@ -189,7 +187,7 @@ class InputMap:
             error.outcomes = self._outcomes  # type: ignore[attr-defined]
             raise
         missing = [note for note in frame.attrs.get("notes", ()) if note.startswith(MISSING)]
-        for text in (describe_stop(self._outcomes), describe_errors(frame), *missing):
+        for text in (describe_stop(self._outcomes), frame._describe_errors(), *missing):
             if text:
                 warn_caller(text)
         return frame

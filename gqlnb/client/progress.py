@@ -24,7 +24,6 @@ PROGRESS_VARIABLE = "GQLNB_PROGRESS"
 OFF = frozenset({"0", "false", "no", "off"})
 BAR_COLUMNS = 80  # in a notebook
 MIN_SECONDS = 1.0  # before a bar appears
-PROVING = "checking that no row is missing"  # all are there, and requests go on
 # pytest sets these, and the kernels of nbval inherit them. A bar would change the compared output.
 TESTING_VARIABLES = ("PYTEST_VERSION", "PYTEST_CURRENT_TEST")
 
@@ -77,7 +76,12 @@ class Progress:
         self._timer: threading.Timer | None = None
 
     def __call__(
-        self, got: int, wanted: int | None, requests: int, budget: Budget | None = None
+        self,
+        got: int,
+        wanted: int | None,
+        requests: int,
+        budget: Budget | None = None,
+        unproved: str = "",
     ) -> bool:
         """Update the bar; return whether to go on, which a function may deny by returning False.
 
@@ -91,24 +95,25 @@ class Progress:
             Requests so far.
         budget
             The rest of the endpoint's rate limit.
+        unproved
+            The names of the lists whose end is not proved yet.
         """
         if self._callback is not None:
             return self._callback(got, wanted, requests, budget) is not False
         if self._is_shown:
-            self._update_bar(got, wanted, requests, budget)
+            beside = format_postfix(requests, budget)
+            if requests and got == wanted:  # all are there, and requests go on
+                of = f" of {unproved}" if unproved else ""
+                beside += f", checking that no row{of} is missing"
+            self._update_bar(got, wanted, beside)
         return True
 
-    def _update_bar(
-        self, got: int, wanted: int | None, requests: int, budget: Budget | None
-    ) -> None:
+    def _update_bar(self, got: int, wanted: int | None, beside: str) -> None:
         now = self._clock()
         with self._lock:
             if self._first_report is None:
                 self._first_report = got, now
                 self._restart_bar(got)
-            beside = format_postfix(requests, budget)
-            if requests and got == wanted:
-                beside += f", {PROVING}"
             self._last_report = got, wanted, beside
             if self._is_delayed and now - self._started_at < MIN_SECONDS:
                 return

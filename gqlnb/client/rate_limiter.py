@@ -65,8 +65,6 @@ class QueuedRequest:
 
     Attributes
     ----------
-    points
-        The expected cost of the request.
     wait
         Longest wait that the endpoint may ask for, in seconds.
     source
@@ -75,8 +73,8 @@ class QueuedRequest:
         Whether the request was admitted and has not ended.
     """
 
-    def __init__(self, queue: RequestQueue, points: float, wait: float, source: str) -> None:
-        self._queue, self.points, self.wait, self.source = queue, points, wait, source
+    def __init__(self, queue: RequestQueue, wait: float, source: str) -> None:
+        self._queue, self.wait, self.source = queue, wait, source
         self.is_sent = self._is_announced = False
         self._announcement: tuple[str, float] | None = None
         self._wakeup: threading.Event | asyncio.Event | None = None
@@ -180,7 +178,7 @@ class RequestQueue:
         """
         with self.lock:
             now = self.clock.now()
-            seconds = self.flow.compute_delay(request.points, now)
+            seconds = self.flow.compute_delay(now)
             if seconds is not None and seconds > request.wait:
                 msg = (
                     f"{request.source}: {explain_wait(self.flow, now)} The next request is allowed "
@@ -195,7 +193,7 @@ class RequestQueue:
                 return min(seconds, MAX_SLEEP)
             self._waiting.popleft()
             request.is_sent = True
-            self.flow.start_request(request.points)
+            self.flow.start_request()
             self._wake_first()
             return 0
 
@@ -213,7 +211,7 @@ class RequestQueue:
         """Note the end of a request."""
         with self.lock:
             request.is_sent = False
-            self.flow.finish_request(request.points)
+            self.flow.finish_request()
             self._wake_first()
 
     def update_flow(self, change: Callable[[Throttle], None]) -> None:
@@ -286,7 +284,7 @@ class RateLimiter:
         self._queue, self._source = queue, source
         self._max_wait = inf if wait is None else wait
 
-    def queue_request(self, points: float = 1, wait: float | None = None) -> QueuedRequest:
+    def queue_request(self, wait: float | None = None) -> QueuedRequest:
         """Return a context manager that waits until one request may be sent.
 
         Requests are sent in the order in which ``with`` or ``async with`` is entered, which raises
@@ -294,14 +292,10 @@ class RateLimiter:
 
         Parameters
         ----------
-        points
-            The expected cost of the request.
         wait
             Longest wait for this request in seconds; None for the client's.
         """
-        return QueuedRequest(
-            self._queue, points, self._max_wait if wait is None else wait, self._source
-        )
+        return QueuedRequest(self._queue, self._max_wait if wait is None else wait, self._source)
 
     @property
     def concurrency(self) -> int:

@@ -28,6 +28,7 @@ import msgspec
 
 from gqlnb.client.http_transport import HttpTransport
 from gqlnb.client.recording.cassette import encode_request
+from gqlnb.config import get_cache_folder
 from gqlnb.document.json_codec import JSONError
 from gqlnb.document.syntax import normalize_document
 from gqlnb.errors import OptionError, sanitize_text
@@ -365,9 +366,7 @@ def remove_oldest(connection: sqlite3.Connection) -> None:
 
 def open_response_cache() -> ResponseCache:
     """Return the answers of this user, in the cache folder of the system."""
-    from platformdirs import user_cache_path
-
-    return _open_path(user_cache_path("gqlnb", appauthor=False) / "responses" / "answers.sqlite")
+    return _open_path(get_cache_folder("responses") / "answers.sqlite")
 
 
 @lru_cache(maxsize=4)

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import msgspec
 from graphql import (
@@ -23,7 +23,7 @@ from graphql import (
 )
 
 from gqlnb.document.document import build_problems
-from gqlnb.document.json_codec import JSONError, load_json, strip_bom
+from gqlnb.document.json_codec import JSONError, dump_valid_json, load_json, strip_bom
 from gqlnb.engine.schema import Schema
 from gqlnb.engine.schema_adapters import extract_schema, is_schema
 from gqlnb.engine.schema_builder import LoadedSchema, load_introspection, load_sdl, pause_collector
@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     from graphql import DocumentNode, Node, VisitorAction
 
     from gqlnb.result.result import Result
+
+    Execute: TypeAlias = Callable[[str, CheckedDecoder], Result]
 
 LARGE_BYTES = 8 * 2**20  # bytes; GitHub's has three to five million
 ACCEPTED_FORMS = (
@@ -171,6 +173,12 @@ def read_introspection(body: bytes) -> dict[str, Any]:
     raise ValueError(msg)
 
 
+def read_schema_body(body: bytes, whence: str) -> LoadedSchema:
+    """Return the schema of an introspection result in JSON; raise ValueError if it has none."""
+    with pause_collector():
+        return load_introspection(read_introspection(body), whence)
+
+
 MAX_REQUESTS = 12  # endpoints that name one unknown member at a time are asked for each again
 DEEP, SHALLOW = 9, 3  # levels of a type: [[T!]!]! has five, and most schemas three
 # Statuses with which endpoints refuse introspection, or some part of it.
@@ -227,15 +235,86 @@ class IntrospectionRefusedError(SchemaError):
     """An endpoint refused introspection."""
 
 
-def fetch_introspection(
-    execute: Callable[[str], Result], source: str
-) -> tuple[Mapping[str, Any], tuple[str, ...]]:
+TEXT_MEMBERS = ("description", "deprecationReason", "specifiedByURL", "defaultValue")
+
+
+class FetchedSchema(NamedTuple):
+    """The schema of an endpoint, as it answered introspection.
+
+    Attributes
+    ----------
+    described
+        The schema, and remarks about it.
+    body
+        The introspection result in JSON, with the secrets of the client hidden.
+    is_free_of_secrets
+        Whether no secret is left in it.
+    """
+
+    described: LoadedSchema
+    body: bytes
+    is_free_of_secrets: bool
+
+
+def fetch_schema(execute: Execute, source: str, redact: Callable[[str], str]) -> FetchedSchema:
+    """Fetch the schema of an endpoint.
+
+    Parameters
+    ----------
+    execute
+        Executes a text at the endpoint, and decodes the response by a decoder.
+    source
+        The endpoint, as it is shown.
+    redact
+        Hides the secrets of the client in a text.
+
+    Raises
+    ------
+    IntrospectionRefusedError
+        If it refuses, after at most twelve requests.
+    SchemaError
+        If it described no valid schema.
+    TransportError, AuthError, RateLimited, AnswerError
+        If it gave no usable answer.
+    """
+    data, remarks = fetch_introspection(execute, source)
+    body = dump_valid_json({"__schema": data["__schema"]})
+    if not (is_clean := is_free_of_secrets(body, redact)):  # an endpoint may echo our token
+        data = read_introspection(body)
+        redact_texts(data, redact)
+        body = dump_valid_json(data)
+        is_clean = is_free_of_secrets(body, redact)
+    described = load_introspection(data, f"The answer of {source}")
+    described = LoadedSchema(described.graphql, (*remarks, *described.notes))
+    return FetchedSchema(described, body, is_clean)
+
+
+def is_free_of_secrets(body: bytes, redact: Callable[[str], str]) -> bool:
+    """Return whether a response holds no secret of the client, in any spelling."""
+    text = body.decode()
+    return redact(text) == text
+
+
+def redact_texts(data: object, hide: Callable[[str], str]) -> None:
+    """Hide secrets in descriptions and default values; names are left, equal by chance or not."""
+    waiting = [data]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            texts = {name: value[name] for name in TEXT_MEMBERS if isinstance(value.get(name), str)}
+            value.update({name: hide(text) for name, text in texts.items()})
+            waiting.extend(value.values())
+        elif isinstance(value, list):
+            waiting.extend(value)
+
+
+def fetch_introspection(execute: Execute, source: str) -> tuple[Mapping[str, Any], tuple[str, ...]]:
     """Return the introspection result of an endpoint, and remarks about it.
 
     Parameters
     ----------
     execute
-        Executes a text at the endpoint.
+        Executes a text at the endpoint, and decodes the response by a decoder.
     source
         The endpoint, as it is shown.
 
@@ -345,12 +424,10 @@ def list_members(ast: DocumentNode) -> list[tuple[Member, Node]]:
     return members
 
 
-def execute_introspection(
-    execute: Callable[[str], Result], text: str
-) -> Mapping[str, Any] | Refusal:
+def execute_introspection(execute: Execute, text: str) -> Mapping[str, Any] | Refusal:
     """Return the data of a response, or the refusal."""
     try:
-        result = execute(text)
+        result = execute(text, IntrospectionReader())
     except QueryError as error:
         problems = error.problems or [Problem(str(error))]
         return Refusal([*problems, *map(Problem, list_error_codes(error.result))])

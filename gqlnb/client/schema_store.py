@@ -27,7 +27,7 @@ from gqlnb.client.credentials import find_secret_segments, is_loopback, strip_ur
 from gqlnb.client.http_transport import HttpTransport
 from gqlnb.client.request_sender import PreparedRequest
 from gqlnb.client.schema_diff import SchemaChanges, compare_schemas
-from gqlnb.config import replace_file
+from gqlnb.config import get_cache_folder, replace_file
 from gqlnb.document.document import Document
 from gqlnb.document.json_codec import JSONError, dump_json, dump_valid_json, load_json
 from gqlnb.errors import (
@@ -47,7 +47,7 @@ from gqlnb.redact import strip_traceback
 # The functions below import `schema_sources`, `schema_diff` and the engine: a client whose schema
 # nobody asks for needs none of them.
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from graphql import GraphQLSchema
 
@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from gqlnb.client.recording.session import Recording
     from gqlnb.client.request_sender import RequestSender
     from gqlnb.engine.schema_builder import LoadedSchema
+    from gqlnb.result.checked_decoder import CheckedDecoder
     from gqlnb.result.result import Result
 
 CACHE_VARIABLE = "GQLNB_CACHE"
@@ -102,10 +103,8 @@ class CachedSchema(NamedTuple):
         packed = [packing.compress(NULL_MEMBER.sub(b"", piece)) for piece in split_json(body)]
         return cls(b"".join([*packed, packing.flush()]), fetched)
 
-    def unpack(self) -> dict[str, Any]:
-        """Return the introspection result, or raise ValueError if the entry is damaged."""
-        from gqlnb.client.schema_sources import read_introspection
-
+    def unpack(self) -> bytes:
+        """Return the introspection result in JSON, or raise ValueError if the entry is damaged."""
         unpacking = zlib.decompressobj()
         try:
             body = unpacking.decompress(self.packed, MAX_UNPACKED_BYTES)
@@ -114,7 +113,7 @@ class CachedSchema(NamedTuple):
         if not unpacking.eof:
             msg = "it is cut, or too large"
             raise ValueError(msg)
-        return read_introspection(body)
+        return body
 
     def compute_age(self) -> float:
         """Return its age in seconds; infinity for an entry from the future."""
@@ -138,14 +137,7 @@ def find_cache_path(url: str, headers: Iterable[str]) -> Path | None:
         return None
     names = ",".join(sorted(name.lower() for name in headers))
     digest = hashlib.sha256(f"{strip_url(url)}\n{names}".encode()).hexdigest()
-    return get_cache_folder() / f"{digest[:32]}{CACHE_SUFFIX}"
-
-
-def get_cache_folder() -> Path:
-    """Return the folder of cached schemas, in the cache of the user."""
-    from platformdirs import user_cache_path
-
-    return user_cache_path("gqlnb", appauthor=False) / "schemas"
+    return get_cache_folder("schemas") / f"{digest[:32]}{CACHE_SUFFIX}"
 
 
 def read_cache(path: Path) -> CachedSchema | None:
@@ -208,7 +200,6 @@ DAY = 86_400.0  # seconds
 FRESH_SECONDS = 7 * DAY  # GitHub's schema changes about weekly
 MAX_TEXTS = 512  # texts; a notebook has fewer
 GIVEN, CACHED, FETCHED = "given", "cached", "asked"
-TEXT_MEMBERS = ("description", "deprecationReason", "specifiedByURL", "defaultValue")
 # Where the schemas of this process are from, for their reprs. Weak keys: a repr keeps none alive.
 _sources: WeakKeyDictionary[GraphQLSchema, str] = WeakKeyDictionary()
 UNCHECKED_HINT = (
@@ -265,9 +256,7 @@ class SchemaStore:
 
     def set_schema(self, schema: object) -> None:
         """Use a schema in any form of ``schema=``; raise SchemaError if it is not valid."""
-        from gqlnb.client.schema_sources import read_schema
-
-        described = read_schema(schema)
+        described = self._read_schema(schema)
         self.schema, self._notes, self._origin = *described, GIVEN
         local = self._endpoint.local_schema is not None
         source = "of this process" if local else f"given for {self._source}"
@@ -394,9 +383,7 @@ class SchemaStore:
         SchemaError, TransportError, AuthError, AnswerError
             As :meth:`get_schema`, or if `since` is not a schema.
         """
-        from gqlnb.client.schema_sources import read_schema
-
-        before = None if since is None else read_schema(since).graphql
+        before = None if since is None else self._read_schema(since).graphql
         with self._lock:
             first = self._baseline is None
             if first:
@@ -480,36 +467,34 @@ class SchemaStore:
         self._adopt(described, CACHED, entry)
         return entry
 
+    @staticmethod
+    def _read_schema(given: object) -> LoadedSchema:
+        """Return a schema in any form of ``schema=``; raise SchemaError if it is not valid."""
+        from gqlnb.client.schema_sources import read_schema
+
+        return read_schema(given)
+
     def _fetch(self, *, adopt: bool = True, retry: bool = True) -> LoadedSchema:
         """Fetch the schema from the endpoint, use it if `adopt`, and write it to the cache."""
         from gqlnb.client import schema_sources
-        from gqlnb.engine.schema_builder import LoadedSchema, load_introspection
 
         redact = self._endpoint.credentials.redact
         try:
-            data, remarks = schema_sources.fetch_introspection(
-                partial(self._execute, retry=retry), self._source
+            fetched = schema_sources.fetch_schema(
+                partial(self._execute, retry=retry), self._source, redact
             )
         except schema_sources.IntrospectionRefusedError as error:
             refusal = f"{error} {UNCHECKED_HINT if self.schema is None else UNCHANGED_HINT}"
             if self.schema is None:
                 self._refusal = refusal
             raise SchemaError(refusal) from None
-        body = dump_valid_json({"__schema": data["__schema"]})
-        if not (clean := is_free_of_secrets(body, redact)):  # an endpoint may echo our token
-            data = schema_sources.read_introspection(body)
-            redact_texts(data, redact)
-            body = dump_valid_json(data)
-            clean = is_free_of_secrets(body, redact)
-        described = load_introspection(data, f"The answer of {self._source}")
-        described = LoadedSchema(described.graphql, (*remarks, *described.notes))
-        entry = CachedSchema.pack(body, time.time())
+        entry = CachedSchema.pack(fetched.body, time.time())
         if adopt:
-            self._adopt(described, FETCHED, entry)
+            self._adopt(fetched.described, FETCHED, entry)
         path = self._find_cache_path()
-        if path is not None and clean:
+        if path is not None and fetched.is_free_of_secrets:
             write_cache(path, entry, self._source)
-        return described
+        return fetched.described
 
     def _adopt(self, described: LoadedSchema, whence: str, entry: CachedSchema) -> None:
         if self._baseline is None:
@@ -530,10 +515,8 @@ class SchemaStore:
                 failure = strip_traceback(error)
                 _LOG.info("%s: its schema could not be loaded: %s", self._source, failure)
 
-    def _execute(self, text: str, *, retry: bool) -> Result:
+    def _execute(self, text: str, expected: CheckedDecoder, *, retry: bool) -> Result:
         """Execute an introspection query, unchecked: the known schema may be a wrong one."""
-        from gqlnb.client.schema_sources import IntrospectionReader
-
         document, endpoint = Document.parse(text), self._endpoint
         recording = endpoint.get_recording()
         prepared = PreparedRequest(
@@ -542,7 +525,7 @@ class SchemaStore:
                 document,
                 endpoint.source,
                 endpoint.credentials.redact,
-                expected=IntrospectionReader(),
+                expected=expected,
             ),
             endpoint.select_transport(recording),
             recording is None,
@@ -583,29 +566,9 @@ def add_bounded(entries: dict[Any, None], key: object) -> None:
 
 def unpack_schema(entry: CachedSchema) -> LoadedSchema:
     """Return the schema of an entry; raise ValueError, or SchemaError, if it is damaged."""
-    from gqlnb.engine.schema_builder import load_introspection, pause_collector
+    from gqlnb.client.schema_sources import read_schema_body
 
-    with pause_collector():
-        return load_introspection(entry.unpack(), "The cached schema")
-
-
-def is_free_of_secrets(body: bytes, redact: Callable[[str], str]) -> bool:
-    """Return whether a response holds no secret of the client, in any spelling."""
-    text = body.decode()
-    return redact(text) == text
-
-
-def redact_texts(data: object, hide: Callable[[str], str]) -> None:
-    """Hide secrets in descriptions and default values; names are left, equal by chance or not."""
-    waiting = [data]
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, dict):
-            texts = {name: value[name] for name in TEXT_MEMBERS if isinstance(value.get(name), str)}
-            value.update({name: hide(text) for name, text in texts.items()})
-            waiting.extend(value.values())
-        elif isinstance(value, list):
-            waiting.extend(value)
+    return read_schema_body(entry.unpack(), "The cached schema")
 
 
 def format_age(seconds: float) -> str:

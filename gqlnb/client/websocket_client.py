@@ -12,7 +12,7 @@ import ssl
 from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 from urllib.parse import urlsplit
 
 import urllib3.exceptions
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 
     from websockets.asyncio.client import ClientConnection, connect
     from websockets.exceptions import ConnectionClosed
+    from websockets.typing import Subprotocol
 
     from gqlnb.client.http_transport import HttpTransport
 
@@ -246,8 +247,6 @@ async def connect_socket(
     http: HttpTransport, seconds: float, offered: Sequence[str], secrets: Mapping[str, str]
 ) -> ClientConnection:
     """Return an open connection of the library."""
-    from websockets.typing import Subprotocol
-
     options: dict[str, Any] = {} if http.uds is None else {"unix": True, "path": http.uds}
     if http.url.startswith("https:"):
         options["ssl"] = await background.run_in_thread(
@@ -255,7 +254,7 @@ async def connect_socket(
         )
     return await get_connect_class()(
         f"ws{http.url.removeprefix('http')}",
-        subprotocols=[Subprotocol(name) for name in offered],
+        subprotocols=cast("Sequence[Subprotocol]", offered),
         additional_headers=dict(secrets),
         user_agent_header=USER_AGENT,
         proxy=find_proxy(http),

@@ -29,7 +29,14 @@ from graphql import (
 )
 
 from gqlnb.document import scalars
-from gqlnb.document.scalar_values import MAX_EXACT_FLOAT, format_duration, to_nanoseconds, unwrap
+from gqlnb.document.scalar_values import (
+    MAX_EXACT_FLOAT,
+    PANDAS_MISSING_TYPES,
+    format_duration,
+    is_missing,
+    to_nanoseconds,
+    unwrap,
+)
 from gqlnb.document.upload import is_file
 from gqlnb.errors import describe_path, find_similar, join_names, sanitize_text
 
@@ -42,7 +49,6 @@ if TYPE_CHECKING:
 
 # A value of any library, which is told by its attributes.
 ForeignValue: TypeAlias = Any
-PANDAS_MISSING_TYPES = frozenset({"NAType", "NaTType"})
 
 
 class InputTable(msgspec.Struct, frozen=True):
@@ -76,18 +82,6 @@ class InputTable(msgspec.Struct, frozen=True):
         return [
             dict(zip(names, row, strict=True)) for row in zip(*self.columns.values(), strict=True)
         ]
-
-
-def is_missing(value: object) -> bool:
-    """Return whether a value is None, NaN, NaT or NA."""
-    if value is None:
-        return True
-    if isinstance(value, (float, Decimal)):
-        return bool(value != value)  # noqa: PLR0124 - NaN alone differs
-    if type(value).__name__ in PANDAS_MISSING_TYPES:
-        return True
-    kind = getattr(getattr(value, "dtype", None), "kind", "")
-    return kind in {"M", "m", "f"} and not getattr(value, "ndim", 0) and bool(value != value)  # noqa: PLR0124
 
 
 def read_arrow_scalar(value: ForeignValue) -> ForeignValue:

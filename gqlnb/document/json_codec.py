@@ -21,6 +21,8 @@ _ENCODER = msgspec.json.Encoder()
 _DECODER = msgspec.json.Decoder()
 _ARRAY_DECODER = msgspec.json.Decoder(list[msgspec.Raw])
 _EXACT_ENCODER = msgspec.json.Encoder(decimal_format="number")
+PIECE_BYTES = 1 << 21  # encoded in a millisecond
+FIRST_ITEMS = 16  # in the first piece of a list, whose size is not known
 _TEXT_TYPE = frozenset({str})
 _LEAF_TYPES = frozenset({str, int, bool, type(None)})
 # In the messages of msgspec, which has no attribute for the offset.
@@ -255,6 +257,48 @@ def dump_valid_json(value: object) -> bytes:
         If a string contains a lone surrogate.
     """
     return _ENCODER.encode(value)
+
+
+def encode_in_pieces(value: JSON, body: bytearray, *, is_valid: bool) -> Iterator[None]:
+    """Append a value to a body as JSON, and yield after each piece.
+
+    Parameters
+    ----------
+    value
+        The value. Lists in it, or in its dicts, are divided; their items are not.
+    body
+        The body.
+    is_valid
+        Whether it may be encoded by :func:`dump_valid_json`.
+
+    Raises
+    ------
+    JSONError, UnicodeEncodeError
+        If JSON cannot represent a part of the value.
+    """
+    if type(value) is dict and value and _TEXT_TYPE.issuperset(map(type, value)):
+        mark = b"{"
+        for name, member in value.items():
+            body += b"%b%b:" % (mark, dump_json(name))
+            yield from encode_in_pieces(member, body, is_valid=is_valid)
+            mark = b","
+        body += b"}"
+        return
+    rows = value if type(value) is list else ()
+    start, count = 0, FIRST_ITEMS
+    while start < (len(rows) or 1):
+        part, at = rows[start : start + count] if rows else value, len(body)
+        if not (is_valid or is_plain_json(part)):
+            msg = "A value has no JSON form."
+            raise JSONError(msg)
+        if start:  # over the bracket that ends the part before
+            at -= 1
+        _ENCODER.encode_into(part, body, at)
+        if start:
+            body[at] = ord(",")
+        start += count
+        count = max(1, PIECE_BYTES * count // (len(body) - at))
+        yield
 
 
 def iter_faults(value: JSON, path: tuple[str | int, ...]) -> Iterator[str]:

@@ -213,7 +213,10 @@ class PagingPlan:
         field.items = [self._add_identifiers(field, items) for items in field.items]
         if field.is_connection and not any(items.ids or items.cursor for items in field.items):
             field.items += self._add_cursors(field)
-        if self.schema is not None and field.rooted and not field.total:
+        # In the rows of another list a count for each of them may cost much. Where it comes on
+        # request only, as in Payload, pages of joins leave rows out, and nothing else shows it.
+        wants_count = field.rooted or has_count_flag(field.selections[0].declared)
+        if self.schema is not None and wants_count and not field.total:
             self._add_count(field)
         anchor = field.anchor
         if anchor is None or field.rooted:

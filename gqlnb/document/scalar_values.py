@@ -17,6 +17,7 @@ from typing import Any, TypeAlias, TypeVar
 # A value of Python, NumPy or pandas, or of JSON, told apart by its attributes.
 ScalarValue: TypeAlias = Any
 NANOSECONDS_PER_SECOND = 10**9
+PANDAS_MISSING_TYPES = frozenset({"NAType", "NaTType"})
 # ISO 8601 allows a decimal comma. Months and years have no fixed length.
 ISO_DURATION = re.compile(
     r"([+-]?)P(?:(\d+)W)?(?:(\d+)D)?(?:T(?=\d)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:[.,](\d{1,9}))?S)?)?"
@@ -25,6 +26,20 @@ ISO_DURATION = re.compile(
 POSTGRES_INTERVAL = re.compile(
     r"(?:([+-]?\d+) days?)? ?(?:([+-]?)(\d+):(\d\d):(\d\d)(?:\.(\d{1,9}))?)?"
 )
+
+
+def is_missing(value: object) -> bool:
+    """Return whether a value is None, NaN, NaT or NA."""
+    if value is None:
+        return True
+    if isinstance(value, Decimal):
+        return value.is_nan()  # a signalling one cannot be compared
+    if isinstance(value, (float, complex)):
+        return bool(value != value)  # noqa: PLR0124 - NaN alone differs
+    if type(value).__name__ in PANDAS_MISSING_TYPES:
+        return True
+    kind = getattr(getattr(value, "dtype", None), "kind", "")
+    return kind in {"M", "m", "f"} and not getattr(value, "ndim", 0) and bool(value != value)  # noqa: PLR0124
 
 
 def parse_fraction(digits: str | None) -> int:

@@ -605,11 +605,10 @@ def _read_float(value: object) -> float:
 def _resolve_dtype(name: str, dtype: str) -> tuple[str, Callable[[Any], Any]]:
     """Return the nullable dtype for a dtype, and a function that converts values for it."""
     # NumPy's Booleans, integers and strings have no null: it would be False, an error, or "None".
-    from pandas import StringDtype
-    from pandas.api.types import is_extension_array_dtype, pandas_dtype
+    import pandas as pd
 
     try:
-        resolved: Any = pandas_dtype(dtype)
+        resolved: Any = pd.api.types.pandas_dtype(dtype)
     except TypeError:
         resolved = None
     if resolved is None:
@@ -618,11 +617,11 @@ def _resolve_dtype(name: str, dtype: str) -> tuple[str, Callable[[Any], Any]]:
             "For example 'Int64', 'Float64', 'string', 'datetime64[us, UTC]' or 'object'."
         )
         raise OptionError(msg)
-    if isinstance(resolved, StringDtype) or resolved.kind in "US":
+    if isinstance(resolved, pd.StringDtype) or resolved.kind in "US":
         return dtype if resolved.kind == "O" else "string", read_id
     if resolved.kind == "f":
         return dtype, _read_float
-    is_nullable = is_extension_array_dtype(resolved)
+    is_nullable = pd.api.types.is_extension_array_dtype(resolved)
     # A sparse dtype has the kind of its subtype, but cannot be replaced by a nullable dtype.
     if resolved.kind == "b" and getattr(resolved, "subtype", None) is None:
         return dtype if is_nullable else "boolean", _read_boolean_or_bit

@@ -24,8 +24,10 @@ from graphql import (
 )
 
 from gqlnb.document.paging_conventions import (
+    PageArguments,
     find_count,
     find_identifier,
+    find_page_info,
     is_list,
     read_default,
 )
@@ -57,6 +59,9 @@ COUNT_WORDS = frozenset(
     {"total", "count", "found", "hits", "matches", "results", "records", "items", "rows"}
     | {"elements", "docs", "num", "number", "of", "all", "filtered", "entries", "nodes", "edges"}
 )
+# A count that is called so may be that of one page: of commercetools' `offset count total results`.
+PAGE_COUNT_WORDS = frozenset({"count", "number", "num", "size", "length"})
+CAPPED_COUNT = 10_000  # rows, up to which Elasticsearch counts unless it is asked to count all
 SMALLEST_BOUND = 5  # rows; no service is known that bounds a size at fewer
 SMALLEST_ROUND = 10  # rows; shorter lists have a round length by chance
 # Lengths at which services cut lists, and these times powers of ten.
@@ -372,6 +377,18 @@ def is_count_name(name: str, lists: Collection[str]) -> bool:
     return words <= COUNT_WORDS and bool(words & COUNT_WORDS)
 
 
+def may_be_short(name: str, count: int) -> bool:
+    """Return whether a count that equals the rows may not be that of all rows.
+
+    Examples
+    --------
+    >>> may_be_short("count", 20), may_be_short("count", 23), may_be_short("total", 20)
+    (True, False, False)
+    """
+    is_of_page = split_name(name.rpartition(".")[2]) <= PAGE_COUNT_WORDS
+    return count == CAPPED_COUNT or (is_of_page and is_round(count))
+
+
 # -- finding them
 
 
@@ -605,8 +622,12 @@ def _add_cursors(carrier: list[EditableSelection]) -> None:
     """Select texts beside a list whose name suggests the cursor of the next page."""
     for piece in carrier:
         fits = partial(is_named_after, words=CURSOR_WORDS)
+        inner = piece.inner if piece.inner is not None else []
         for name in _find_plain_leaves(piece.kind, {"ID", "String"}, fits)[:MAX_CURSORS]:
-            add_field(piece.inner if piece.inner is not None else [], name)
+            add_field(inner, name)
+        info = find_page_info(piece.kind, PageArguments("cursor"))
+        if info is not None and len(info.cursor) > 1:  # Lens has `pageInfo { next }`
+            add_path(inner, info.cursor)
 
 
 def _find_plain_leaves(

@@ -15,10 +15,13 @@ from gqlnb.document.sized_cache import SizedCache
 from gqlnb.document.variables import bind_variables
 from gqlnb.engine.execution_budget import ExecutionBudget
 from gqlnb.engine.graphql_compat import forget_derived_values
-from gqlnb.engine.resolvers import Resolvers, bind_field, bind_resolvers, bind_type_resolver
 from gqlnb.engine.schema_adapters import SchemaAdapter, build_adapter, get_remembered
 from gqlnb.engine.schema_builder import (
     REFERENCE_SDL,
+    Resolvers,
+    bind_field,
+    bind_resolvers,
+    bind_type_resolver,
     build_sdl_schema,
     has_async_resolvers,
     summarize_operations,

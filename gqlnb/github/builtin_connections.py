@@ -44,10 +44,15 @@ def connect_demo(*, viewer: str = "demo", restricted: bool = False, **options: A
     Client
         The client; its source names the embedded snapshot.
     """
-    from gqlnb.github.standin.github_schema import SNAPSHOT_SOURCE, service
+    return Client(open_standin(viewer, restricted=restricted), **options)
+
+
+def open_standin(viewer: str = "demo", *, restricted: bool = False) -> InProcessTransport:
+    """Return a transport to the stand-in in this process; the first call builds its schema."""
+    from gqlnb.github.standin.github_schema import SNAPSHOT_SOURCE, service  # loads numpy
 
     standin = service(viewer=viewer, restricted=restricted)
-    return Client(InProcessTransport(standin, f"{DEMO}: {SNAPSHOT_SOURCE}"), **options)
+    return InProcessTransport(standin, f"{DEMO}: {SNAPSHOT_SOURCE}")
 
 
 @hide_locals

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from gqlnb.http.messages import Response
 
 _MAX_TITLE = 80  # characters
-# Printable ASCII that needs no escape.
-_ESCAPED_ASCII = re.compile(r"\\u00([2-7][0-9a-fA-F])|\\(/)")
 _SEARCHED_BYTES = 1 << 14  # bytes of a page that are searched for its title
 _HTML_START = re.compile(
     r"\s*(?:<!--.*?-->\s*|<\?xml[^>]*>\s*)*<(?:!doctype\s+html|html|head|title)\b",
@@ -59,11 +57,6 @@ def describe_page(body: bytes, clean: Callable[[str, int], str] = sanitize_text)
     if _LOGIN_WORDS.search(title) or _PASSWORD_FIELD.search(text):
         description += ", perhaps a login page: pass a token, or another address"
     return description
-
-
-def unescape_json(text: str) -> str:
-    """Return JSON with the escape sequences of printable ASCII replaced by their characters."""
-    return _ESCAPED_ASCII.sub(lambda match: chr(int(match[1], 16)) if match[1] else match[2], text)
 
 
 def is_login_path(path: str) -> bool:

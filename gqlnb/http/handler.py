@@ -169,6 +169,8 @@ def encode_members(done: Response, limits: Limits, masked: MaskedErrors) -> byte
     Exception
         If members other than `data` cannot be encoded.
     """
+    if done.body:
+        return done.body
     members: Mapping[str, Any] = done.members or {}
     errors = members.get("errors") or ()
     kept = mask_errors(errors, done.causes, limits, masked) if errors else []

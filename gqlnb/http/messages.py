@@ -559,7 +559,7 @@ class Response:
     headers
         Header values by lower-case name.
     body
-        The bytes, empty where `members` are set.
+        The bytes; empty where `members` are set and not encoded yet.
     members
         The GraphQL response as a mapping (`data`, `errors`, `extensions`), of an engine in this
         process.

@@ -435,8 +435,6 @@ class Throttle(msgspec.Struct):
     ----------
     in_flight
         Number of requests in flight.
-    reserved_points
-        Estimated cost of the requests in flight.
     blocked_until
         Time before which nothing is sent.
     requested_until
@@ -447,7 +445,6 @@ class Throttle(msgspec.Struct):
 
     max_concurrent: int = MAX_CONCURRENT
     in_flight: int = 0
-    reserved_points: float = 0.0
     blocked_until: float = 0.0
     requested_until: float = 0.0
     is_unconstrained: bool = False
@@ -486,21 +483,14 @@ class Throttle(msgspec.Struct):
             return Budget(last.limit, last.limit, None, last.cost)
         return last
 
-    def compute_delay(self, points: float, now: float) -> float | None:
-        """Return the seconds to wait before a request, None to wait for another one's response.
-
-        Parameters
-        ----------
-        points
-            Estimated cost of the request.
-        now
-            The time.
-        """
+    def compute_delay(self, now: float) -> float | None:
+        """Return the seconds to wait before a request, None to wait for another one's response."""
         wait = max(0.0, self.blocked_until - now)
         budget = self.estimate_budget(now)
         if budget.remaining is not None:
-            need = points if budget.limit is None else min(points, budget.limit)
-            short = need + self.reserved_points - budget.remaining
+            # A point each: what a request costs is known only from its response.
+            need = 1 if budget.limit is None else min(1, budget.limit)
+            short = need + self.in_flight - budget.remaining
             if short > 0 and need <= budget.remaining and self.in_flight:
                 return None  # the endpoint may have counted those in flight already
             if short > 0 and budget.restored:
@@ -513,15 +503,13 @@ class Throttle(msgspec.Struct):
             return None
         return max(wait, spans)
 
-    def start_request(self, points: float) -> None:
-        """Record that a request of an estimated cost is sent."""
+    def start_request(self) -> None:
+        """Record that a request is sent."""
         self.in_flight += 1
-        self.reserved_points += points
 
-    def finish_request(self, points: float) -> None:
-        """Record the end of a request of an estimated cost."""
+    def finish_request(self) -> None:
+        """Record the end of a request."""
         self.in_flight -= 1
-        self.reserved_points = max(0.0, self.reserved_points - points) if self.in_flight else 0.0
 
     def record_loss(self, took: float, wait: float | None, now: float) -> None:
         """Record a request without a response: the endpoint may have charged it.

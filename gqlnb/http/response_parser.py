@@ -38,7 +38,6 @@ from gqlnb.http.error_responses import (
     load_members,
     nullify_response,
     transcode_response,
-    unescape_json,
 )
 from gqlnb.http.incremental import (
     INCREMENTAL_ADVICE,
@@ -59,6 +58,7 @@ from gqlnb.result.result import (
     attach_lazy_data,
     attach_schema_loader,
     keep_exact_bytes,
+    release_data,
 )
 from gqlnb.result.shape import build_response_shape, get_conditions
 
@@ -180,7 +180,7 @@ class ResponseContext:
         return sanitize_text(self.redact(str(text)), limit)
 
     def cut_excerpt(self, body: bytes, at: int | None = None) -> str:
-        """Return an excerpt of a foreign body without secrets, JSON escapes included.
+        """Return an excerpt of a foreign body without secrets.
 
         Parameters
         ----------
@@ -191,12 +191,12 @@ class ResponseContext:
         """
         text = body[:REDACTED_BYTES].decode("utf-8", "replace")
         if at is None or at < EXCERPT_LENGTH // 2:
-            return self.clean_text(unescape_json(text), EXCERPT_LENGTH)
+            return self.clean_text(text, EXCERPT_LENGTH)
         # A wide piece is redacted before it is cut, so that no part of a secret remains.
         near = body[max(0, at - REDACTED_BYTES) : at].decode("utf-8", "replace")
         rest = body[at : at + REDACTED_BYTES].decode("utf-8", "replace")
-        whole = sanitize_text(self.redact(unescape_json(near + rest)), 2 * REDACTED_BYTES)
-        middle = len(sanitize_text(self.redact(unescape_json(near)), 2 * REDACTED_BYTES))
+        whole = sanitize_text(self.redact(near + rest), 2 * REDACTED_BYTES)
+        middle = len(sanitize_text(self.redact(near), 2 * REDACTED_BYTES))
         return f"…{whole[max(0, middle - EXCERPT_LENGTH // 2) :][:EXCERPT_LENGTH]}"
 
     def redact_value(self, value: Any, depth: int = 0) -> Any:  # noqa: ANN401 - JSON values
@@ -394,10 +394,11 @@ def _parse_response(response: Response, asked: ResponseContext) -> Result:
         has_data = members.get("data", {}) != {}
         return _resolve_failure(result, transient, response, asked, has_data=has_data)
     if response.members is None:
-        if checked is None:
+        if checked is None or decoder is None:
             _check_expected_data(result, asked)
-        if asked.document.schema is not None:  # scalars of unknown types have no exact form
-            keep_exact_bytes(result)
+        elif not result.errors:
+            release_data(result, response.body, decoder)
+        keep_exact_bytes(result)
     return result
 
 

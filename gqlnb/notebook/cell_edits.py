@@ -1,27 +1,53 @@
-"""Edits of a ``%%graphql`` cell: extracting a fragment, renaming an alias or a variable."""
+"""What the side panel writes into cells: edits of names and fragments, and whole operations."""
 
 from __future__ import annotations
 
 import re
-from itertools import pairwise
+from collections import Counter
+from heapq import heappop, heappush
+from itertools import count, pairwise
 from textwrap import dedent, indent
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from gqlnb.errors import OptionError
+from graphql import (
+    OperationType,
+    get_named_type,
+    get_nullable_type,
+    is_abstract_type,
+    is_composite_type,
+    is_enum_type,
+    is_input_object_type,
+    is_leaf_type,
+    is_list_type,
+    is_required_argument,
+    is_required_input_field,
+)
+
+from gqlnb.document.paged_fields import WRAPPER_NAMES
+from gqlnb.document.paging_conventions import find_length_limit, find_page_arguments
+from gqlnb.document.schema_text import find_type
+from gqlnb.errors import OptionError, TargetError
 from gqlnb.notebook.completion.completion_context import parse_target
-from gqlnb.notebook.completion.completion_list import find_at_cursor, parse_until
+from gqlnb.notebook.completion.completion_list import find_at_cursor, parse_until, write_placeholder
 from gqlnb.notebook.completion.cursor_parser import SelectionSetState, tokenize
-from gqlnb.notebook.completion.ipython_completer import locate_cursor
+from gqlnb.notebook.magic_options import locate_cursor
 from gqlnb.notebook.notebook_state import parse_or_none
+from gqlnb.notebook.schema_docs import get_deprecation_reason
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from graphql import GraphQLSchema
 
-    from gqlnb.notebook.completion.ipython_completer import CursorPosition
+    from gqlnb.notebook.magic_options import CursorPosition
 
     FindSchema = Callable[[str | None], tuple[str, GraphQLSchema]]
+    from collections.abc import Sequence
+
+    from graphql import GraphQLField, GraphQLSchema
+
+    Variables = dict[str, tuple[str, object]]  # type and value by name
+
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -128,3 +154,200 @@ def _check_name(name: str, taken: set[str]) -> None:
     if not NAME.fullmatch(name) or name in taken:
         msg = f"{name!r} is taken." if name in taken else "Write letters, digits and '_'."
         raise OptionError(msg)
+
+
+LABELS = ("name", "title", "login", "label", "code", "key", "id")  # fields that tell rows apart
+SELECTED = 3  # fields of a first selection without any of these
+PATHS = 5
+PAGE_SIZE = 10
+MEMBERS = 8  # types of a union, of which search results of GitHub have as many
+NARROWING = 3.0  # a type condition costs as much as three fields: `node(id:)` leads to most types
+
+
+def find_paths(schema: GraphQLSchema, target: str) -> list[tuple[str, ...]]:
+    """Find the shortest paths from a field of the query type to a type.
+
+    Parameters
+    ----------
+    schema
+        The schema.
+    target
+        The name of the type.
+
+    Returns
+    -------
+    list of tuples
+        Up to five paths, the shortest first: places of fields (``"Query.search"``) and of type
+        conditions (``"Repository"``).
+    """
+    find_type(schema, target)
+    order, visits, found = count(), Counter[str](), list[tuple[str, ...]]()
+    # The cheapest first; a type is left at most five times, as no further path can be among those.
+    waiting: list[tuple[float, int, Any, tuple[str, ...]]] = [(0.0, 0, schema.query_type, ())]
+    while waiting and len(found) < PATHS:
+        cost, _, kind, path = heappop(waiting)
+        if kind.name == target and path:
+            found.append(path)
+            continue
+        visits[kind.name] += 1
+        steps = {f"{kind.name}.{name}": it for name, it in getattr(kind, "fields", {}).items()}
+        if is_abstract_type(kind):
+            steps |= {it.name: it for it in schema.get_possible_types(kind)}
+        seen = {place.partition(".")[0] for place in path}
+        for place, step in steps.items() if visits[kind.name] <= PATHS else ():
+            inner: Any = get_named_type(getattr(step, "type", step))
+            leads_on = is_composite_type(inner) or inner.name == target
+            if leads_on and inner.name not in seen and get_deprecation_reason(step) is None:
+                needed = getattr(step, "args", {}).values()
+                more = NARROWING if inner is step else 1.0 + sum(map(is_required_argument, needed))
+                heappush(waiting, (cost + more, next(order), inner, (*path, place)))
+    return found
+
+
+def write_selection(schema: GraphQLSchema, place: str) -> str:
+    """Write a field with its required arguments and a first selection, or a type condition."""
+    return _Writer(schema, [place], None).write_step(0)
+
+
+def write_operation(schema: GraphQLSchema, path: Sequence[str]) -> tuple[str, dict[str, object]]:
+    """Write an operation that selects the end of a path, with variables for required arguments.
+
+    Parameters
+    ----------
+    schema
+        The schema.
+    path
+        As of :func:`find_paths`; one that begins below the root is completed by the shortest path.
+
+    Returns
+    -------
+    (str, dict)
+        The text, and a value for each variable, of the type of its argument.
+
+    Raises
+    ------
+    TargetError
+        If no path leads there, or a step of it does not exist.
+    """
+    kinds = {it.value: schema.get_root_type(it) for it in OperationType}
+    roots = {kind.name: word for word, kind in kinds.items() if kind is not None}
+    steps = list(path[1:] if path[0] in roots else path)
+    if steps and (owner := steps[0].partition(".")[0]) not in roots:
+        before = find_paths(schema, owner)
+        steps = [*before[0], *(steps if "." in steps[0] else steps[1:])] if before else []
+    if not steps:
+        msg = f"No field of the query type leads to {path[-1]}."
+        raise TargetError(msg)
+    variables: Variables = {}
+    body = _Writer(schema, steps, variables).write_step(0)
+    declared = ", ".join(f"${name}: {kind}" for name, (kind, _) in variables.items())
+    head = roots[steps[0].partition(".")[0]] + (f" ({declared})" if declared else "")
+    return join_block(head, [body]), {name: it for name, (_, it) in variables.items()}
+
+
+class _Writer:
+    """Writes the selections along a path; arguments as literals if `variables` is None."""
+
+    def __init__(
+        self, schema: GraphQLSchema, path: Sequence[str], variables: Variables | None
+    ) -> None:
+        self._schema, self._path, self._variables = schema, path, variables
+        self._types = {place.partition(".")[0].casefold() for place in path}
+
+    def write_step(self, at: int) -> str:
+        """Write a step of the path with all below it."""
+        owner, _, name = self._path[at].partition(".")
+        kind, head = find_type(self._schema, owner), f"... on {owner}"
+        if name:
+            field: Any = getattr(kind, "fields", {}).get(name)
+            if not hasattr(field, "args"):
+                msg = f"{self._path[at]} is not a field that can be selected."
+                raise TargetError(msg)
+            kind, head = get_named_type(field.type), name + self._write_arguments(field)
+        if at + 1 == len(self._path):
+            return join_block(head, self._select(kind))
+        # What tells the rows apart, unless it is selected anyway.
+        labels = [it for it in find_leaves(kind) if it in LABELS][:1]
+        below = self.write_step(at + 1)
+        return join_block(head, [below] if labels == [below] else [*labels, below])
+
+    def _write_arguments(self, field: GraphQLField) -> str:
+        ways = (*find_page_arguments(field, {}), find_length_limit(field, {}))
+        sizes = [way.size[0] for way in ways if way is not None and len(way.size) == 1]
+        parts = []
+        for name, argument in field.args.items():
+            value = write_placeholder(argument.type)
+            if name in sizes[:1]:
+                value = str(PAGE_SIZE)
+            elif not is_required_argument(argument):
+                continue
+            elif self._variables is not None:
+                names = (name, *(f"{name}{number}" for number in range(2, 100)))
+                variable = next(it for it in names if it not in self._variables)
+                self._variables[variable] = str(argument.type), self._choose_value(argument.type)
+                value = f"${variable}"
+            parts.append(f"{name}: {value}")
+        return f"({', '.join(parts)})" if parts else ""
+
+    def _choose_value(self, expected: Any) -> object:  # noqa: ANN401 - any input type
+        """Return a value for a variable; of an enum the one that names a type of the path."""
+        inner: Any = get_nullable_type(expected)
+        if is_enum_type(inner):
+            names = list(inner.values)
+            return next((it for it in names if it.casefold() in self._types), names[0])
+        if is_input_object_type(inner):
+            members = inner.fields.items()
+            required = {name: it.type for name, it in members if is_required_input_field(it)}
+            return {name: self._choose_value(kind) for name, kind in required.items()}
+        values = {"Int": 1, "Float": 1.0, "Boolean": False}
+        return [] if is_list_type(inner) else values.get(str(inner), "")
+
+    def _select(self, kind: Any) -> list[str]:  # noqa: ANN401 - any output type
+        """Return the lines of a first selection of a type; empty for scalars and enums."""
+        if is_leaf_type(kind):
+            return []
+        fields: dict[str, GraphQLField] = getattr(kind, "fields", {})
+        wrappers = WRAPPER_NAMES | ({"node"} if "cursor" in fields else set())  # of an edge
+        for name in ("nodes", *fields):
+            inner = get_named_type(fields[name].type) if name in fields else None
+            if name in wrappers and is_composite_type(inner) and inner is not kind:
+                return [join_block(name + self._write_arguments(fields[name]), self._select(inner))]
+        return find_leaves(kind) or ["__typename", *self._select_members(kind)]
+
+    def _select_members(self, kind: Any) -> list[str]:  # noqa: ANN401 - any composite type
+        """Return type conditions with what tells the rows of the first possible types apart."""
+        types: dict[str, str] = {}  # by name: in one answer all fields of a name have one type
+        lines = list[str]()
+        for member in self._schema.get_possible_types(kind) if is_abstract_type(kind) else ():
+            kinds = {name: str(member.fields[name].type) for name in list_leaves(member)}
+            labels = sorted(set(LABELS) & kinds.keys(), key=LABELS.index)
+            # One that is never null is better than another: users have a login, few a name.
+            labels.sort(key=lambda name: (name == "id", not kinds[name].endswith("!")))
+            fit = [name for name in labels if types.get(name, kinds[name]) == kinds[name]]
+            if fit and len(lines) < MEMBERS:
+                types[fit[0]] = kinds[fit[0]]
+                lines.append(join_block(f"... on {member.name}", fit[:1]))
+        return lines
+
+
+def list_leaves(kind: Any) -> list[str]:  # noqa: ANN401 - any output type
+    """Return the names of the scalar fields of a type that need no argument."""
+    return [
+        name
+        for name, field in getattr(kind, "fields", {}).items()
+        if is_leaf_type(get_nullable_type(field.type))
+        and field.deprecation_reason is None
+        and not any(map(is_required_argument, field.args.values()))
+    ]
+
+
+def find_leaves(kind: Any) -> list[str]:  # noqa: ANN401 - any output type
+    """Return the names of the scalar fields of a first selection, one if it tells rows apart."""
+    leaves = list_leaves(kind)
+    return [name for name in LABELS if name in leaves][:1] or leaves[:SELECTED]
+
+
+def join_block(head: str, lines: Sequence[str]) -> str:
+    """Write a selection set below its field, if it has one."""
+    inner = indent("\n".join(lines), "  ")
+    return f"{head} {{\n{inner}\n}}" if lines else head

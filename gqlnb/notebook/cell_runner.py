@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gqlnb.client.credentials import is_loopback, parse_header_options
 from gqlnb.client.request_preparer import add_target_hint
+from gqlnb.client.response_cache import cached
 from gqlnb.document.variables import convert_variables
 from gqlnb.engine.schema import get_adapter
 from gqlnb.errors import (
@@ -42,7 +43,8 @@ from gqlnb.notebook.cell_variables import (
     collect_variables,
     describe_missing_values,
 )
-from gqlnb.notebook.display import Note, show, to_json_text
+from gqlnb.notebook.display import Note, show
+from gqlnb.notebook.magic_options import check_options
 from gqlnb.notebook.notebook_state import check_fragments, has_operation
 from gqlnb.notebook.output_options import (
     check_export_path,
@@ -53,6 +55,7 @@ from gqlnb.notebook.output_options import (
     format_stats,
     map_inputs,
     prepare_dry_run,
+    to_json_text,
 )
 from gqlnb.result.answer_notes import MISSING, format_notes
 from gqlnb.result.renderer import format_errors
@@ -78,6 +81,40 @@ if TYPE_CHECKING:
 NO_STRICT_HINT = "Add --no-strict to keep values of other types unchanged."
 # Warnings of frames that repeat the notes of the cell.
 REPEATED_WARNINGS = ("The answer is partial", "The result may be incomplete", MISSING)
+
+
+def run_cell(
+    state: NotebookState,
+    options: Namespace,
+    text: str,
+    names: MutableMapping[str, object],
+    above: int | None,
+) -> object:
+    """Run a cell with its recording and its remembered answers, and return its value.
+
+    The parameters are those of :class:`CellRunner`.
+
+    Raises
+    ------
+    GqlnbError
+        If it fails.
+    """
+    options.hidden = text.endswith(";")  # IPython discards the value of such a cell
+    text = text.removesuffix(";")
+    check_options(options)
+    settings = state.settings
+    cache: AbstractContextManager[object] = nullcontext()
+    if options.cache is not None or settings.cache or options.refresh:
+        cache = cached(options.cache or settings.cache or None, refresh=options.refresh)
+    recording = state.select_recording(options.record, options.replay, settings.replay)
+    try:
+        with recording, cache:
+            return CellRunner(state, options, text, names, above).run()
+    except GqlnbError as error:
+        if options.output is not None and error.result is not None:
+            # A failed answer can still be inspected.
+            state.shell.user_ns[options.output] = error.result
+        raise
 
 
 class CellRunner:

@@ -46,9 +46,8 @@ from gqlnb.errors import (
 )
 from gqlnb.interactive import is_unattended
 from gqlnb.notebook.cell_errors import require_query
-from gqlnb.notebook.display import Note, wrap_html
+from gqlnb.notebook.display import Note, build_view_bundle, wrap_html
 from gqlnb.notebook.magic_options import NAME
-from gqlnb.notebook.widgets.live_output import build_view_bundle
 
 if TYPE_CHECKING:
     from argparse import Namespace

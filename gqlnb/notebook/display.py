@@ -1,22 +1,31 @@
-"""Values that subcommands and options show: text in a terminal, escaped HTML in a notebook."""
+"""Values that cells show: text in a terminal, HTML in a notebook, outputs updated in place."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 from html import escape
+from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Any
 
-from gqlnb.document.json_codec import dump_json
+from IPython.core.getipython import get_ipython
+from IPython.display import display
+
 from gqlnb.errors import sanitize_text
+from gqlnb.interactive import is_unattended
 from gqlnb.result.renderer import COLUMNS_STYLE, HTML_CLASSES, Grid, render_lines, render_note
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from collections.abc import Callable, Mapping
 
-    from gqlnb.result.result import Result
+    import pandas as pd
+    from IPython.display import DisplayHandle
 
 
 QUIET = "border-left:4px solid #9ca3af;padding:2px 10px;margin:4px 0;opacity:.8"
+# Themes of books have light code on dark pages alone; on a grey ground, each line had its own box.
+CODE = '<code style="color:inherit;background:none;padding:0;overflow-wrap:anywhere'
 IN_TEXT, IN_HTML = 80, 400  # characters of a cell
 
 
@@ -117,7 +126,12 @@ class Listing:
     def _repr_html_(self) -> str:
         table = self._build_grid(IN_HTML).to_html() if self.rows else ""
         below = f'<p style="opacity:.7;margin:2px 0">{escape(self.note)}</p>' if self.note else ""
-        return wrap_html(f"{table}{below}")
+        return wrap_html(mark_code(f"{table}{below}"))
+
+
+def mark_code(html: str) -> str:
+    """Mark what stands between backticks in escaped texts, such as descriptions, as code."""
+    return re.sub("`([^`<>]+)`", rf'{CODE}">\1</code>', html)
 
 
 def wrap_html(body: str) -> str:
@@ -125,15 +139,135 @@ def wrap_html(body: str) -> str:
     return f'<div class="{HTML_CLASSES}">{body}</div>'
 
 
-def to_json_text(result: Result) -> Text:
-    """Return a response as JSON text."""
-    from gqlnb.result.result import collect_members
-
-    return Text(dump_json(collect_members(result)).decode())
-
-
 def show(value: object) -> None:
     """Display a value above the value of the cell."""
-    from IPython.display import display
-
     display(value)  # type: ignore[no-untyped-call]
+
+
+MimeBundle = dict[str, str]
+# Our extension of JupyterLab and Notebook shows these outputs: live, and as HTML when reopened.
+# It takes the view out of the notebook as soon as it has arrived.
+MARK_TYPE = "application/vnd.gqlnb.widget+json"
+MARK = {"version": 1}
+EMPTY_BUNDLE = {"text/plain": "", "text/html": ""}
+UPDATE_INTERVAL = 0.1  # seconds; ten updates per second look smooth
+CHECK_INTERVAL = 1.0  # seconds, if no event announces a change
+END_TIMEOUT = 5.0  # seconds
+
+
+class OutputUpdater:
+    """Updates outputs in a thread, so that neither a running cell nor the source waits.
+
+    Parameters
+    ----------
+    bundle
+        Returns the current output; its argument is a hint to show until the end.
+    state
+        Returns a value that changes with the output.
+    finished
+        Set at the end; the output is then updated once more.
+    """
+
+    def __init__(
+        self, bundle: Callable[[str], MimeBundle], state: Callable[[], object], finished: Event
+    ) -> None:
+        self.news = Event()
+        self._bundle, self._state, self._finished = bundle, state, finished
+        self._lock = Lock()
+        self._shown: list[tuple[Callable[[MimeBundle], None], bool, str]] = []
+        self._thread: Thread | None = None
+
+    def show(self, *, keep: bool, hint: str) -> None:
+        """Display the output here; parameters as for :meth:`gqlnb.LiveFrame.show`."""
+        # An output that is cleared at the end must start empty: nbval compares the first version.
+        first = self._bundle(hint) if keep else EMPTY_BUNDLE
+        handle: Any = display(first, raw=True, display_id=True)  # type: ignore[no-untyped-call]
+        if handle is None:  # outside of IPython
+            return
+        with self._lock:
+            self._shown.append((partial(handle.update, raw=True), keep, hint))
+            self.news.set()
+            if self._thread is None:
+                # One thread for all displays of a source, started by the first.
+                self._thread = Thread(
+                    target=self._update_outputs, name="gqlnb-painter", daemon=True
+                )
+                self._thread.start()
+
+    def wait(self) -> None:
+        """Wait for the last update."""
+        with self._lock:
+            thread = self._thread
+        if thread is not None:
+            thread.join(END_TIMEOUT)
+
+    def _update_outputs(self) -> None:
+        seen: object = None
+        while not self._finished.is_set():
+            self.news.wait(CHECK_INTERVAL)
+            self.news.clear()
+            shown = list(self._shown)
+            state = self._state(), len(shown)
+            for update, _, hint in shown if state != seen else []:
+                update(self._bundle(hint))
+            seen = state
+            self._finished.wait(UPDATE_INTERVAL)
+        # Built once, outside the lock: it may take a while.
+        last = self._bundle("")
+        with self._lock:
+            for update, keep, _ in self._shown:
+                update(last if keep else EMPTY_BUNDLE)
+            self._shown.clear()
+            self._thread = None
+
+
+def is_in_kernel() -> bool:
+    """Return whether outputs can be updated later: in a notebook, not in a terminal."""
+    return getattr(get_ipython(), "kernel", None) is not None
+
+
+def build_view_bundle(
+    get_view: Callable[[], Mapping[str, Any]], text: str, html: str
+) -> dict[str, Any]:
+    """Build the output of a widget.
+
+    Parameters
+    ----------
+    get_view
+        Returns the view's own bundle; not called if nobody would see the view, because the
+        identifier of its model would be saved, another one in each run.
+    text, html
+        The output for viewers without a kernel.
+    """
+    view = {} if is_unattended() else get_view()
+    return {**view, MARK_TYPE: MARK, "text/html": html, "text/plain": text}
+
+
+class SavedOutput:
+    """The output of a view; its saved form changes after it was displayed."""
+
+    def __init__(self) -> None:
+        self._handle: DisplayHandle | None = None
+        self._lock = Lock()
+
+    def show(self, bundle: Mapping[str, Any]) -> None:
+        """Display the output; only where outputs can be updated later."""
+        # A view that is displayed again shares the output: both are updated.
+        again: Any = True if self._handle is None else self._handle.display_id
+        made: Any = display(bundle, raw=True, display_id=again)  # type: ignore[no-untyped-call]
+        self._handle = made
+
+    def update(self, build_bundle: Callable[[], Mapping[str, Any]]) -> None:
+        """Replace the output, if it was displayed; from any thread, one at a time."""
+        with self._lock:
+            if self._handle is None:
+                return
+            self._handle.update(build_bundle(), raw=True)  # type: ignore[no-untyped-call]
+
+    def freeze(self) -> None:
+        """Ignore updates of the displayed output.
+
+        For front ends without our extension: an update would replace the view that is used there,
+        in the classic notebook by nothing.
+        """
+        self._handle = None

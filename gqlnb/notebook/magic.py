@@ -6,7 +6,7 @@ import inspect
 import sys
 from collections import ChainMap
 from collections.abc import Mapping, MutableMapping
-from contextlib import AbstractContextManager, nullcontext
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from IPython.core.magic import (
@@ -18,18 +18,16 @@ from IPython.core.magic import (
     output_can_be_silenced,
 )
 
-from gqlnb.errors import GqlnbError, OptionError, find_user_line, sanitize_text, suggest
+from gqlnb.errors import OptionError, find_user_line, sanitize_text, suggest
 from gqlnb.notebook.display import HelpText
 from gqlnb.notebook.magic_options import (
-    build_parser,
-    check_options,
+    CellSettings,
     find_inline_operation,
     get_cell_parser,
     has_stored_text,
     read_line,
     refuse_secrets,
 )
-from gqlnb.notebook.notebook_state import CellSettings, NotebookState
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -37,6 +35,7 @@ if TYPE_CHECKING:
 
     from IPython.core.interactiveshell import InteractiveShell
 
+    from gqlnb.notebook.notebook_state import NotebookState
 
 # Until Python 3.12 a comprehension has a frame of its own, between the magic and its function.
 COMPREHENSIONS = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>"})
@@ -62,17 +61,29 @@ class GraphQLMagic(Magics, CellSettings):
     shell
         The shell of the notebook.
 
-    Attributes
-    ----------
-    state
-        The state that the cells share.
     """
 
     shell: InteractiveShell
 
     def __init__(self, shell: InteractiveShell) -> None:
         super().__init__(shell)
-        self.state = NotebookState(shell, self)
+        self._state: NotebookState | None = None
+        self._lock = Lock()
+
+    @property
+    def state(self) -> NotebookState:
+        """The state that the cells share, created on first use since it imports the client."""
+        with self._lock:  # a cell and the thread of the completer may both be the first
+            if self._state is None:
+                from gqlnb.notebook.notebook_state import NotebookState
+
+                self._state = NotebookState(self.shell, self)
+            return self._state
+
+    def close(self) -> None:
+        """Close all clients of the cells."""
+        if self._state is not None:
+            self._state.clients.close()
 
     @needs_local_scope
     # The names are those of the caller, and text with $x stays GraphQL.
@@ -198,12 +209,12 @@ class GraphQLMagic(Magics, CellSettings):
         url = "https://..." and token = "env:NAME".
         """
         refuse_secrets(line, cell)
-        if (help_text := self._find_help(line, cell)) is not None:
-            return help_text
         names = collect_visible_names(self.shell.user_ns, local_ns)
         try:
             if cell is None:
                 return self._run_line(line.strip(), names)
+            if asks_for_help(line):
+                return self._build_help()
             options = read_line(get_cell_parser(), line)
             # The text starts on the second line of the cell.
             return self._run_cell(options, cell.rstrip(), names, above=1)
@@ -214,16 +225,8 @@ class GraphQLMagic(Magics, CellSettings):
         # Outside the except block, so that the interrupt has no context to display.
         raise CellInterrupt(*lines)
 
-    def _find_help(self, line: str, cell: str | None) -> HelpText | None:
-        """Return the help that a line asks for with ``--help`` or ``-h``, None if it does not."""
-        words = line.partition("{")[0].split()
-        if not {"-h", "--help"} & set(words):
-            return None
-        from gqlnb.notebook.subcommands import SUBCOMMANDS
-
-        if cell is None and words[0] in SUBCOMMANDS:
-            usage = build_parser(words[0]).format_help()
-            return HelpText(f"{SUBCOMMANDS[words[0]].__doc__}\n\n{usage}")
+    def _build_help(self) -> HelpText:
+        """Return the help of the magic."""
         # Without the marks of reStructuredText, which IPython's `?` shows as they are.
         text = inspect.cleandoc(str(type(self).graphql.__doc__))
         return HelpText(text.replace("\n::\n", "").replace("::\n", ":\n").replace("``", ""))
@@ -232,12 +235,15 @@ class GraphQLMagic(Magics, CellSettings):
         from gqlnb.notebook.subcommands import (
             REPLAYABLE,
             SUBCOMMANDS,
+            describe_subcommand,
             list_subcommands,
             run_subcommand,
         )
 
         text, line = line, line.removesuffix(";")
         word, _, rest = line.partition(" ")
+        if asks_for_help(line):
+            return describe_subcommand(word) if word in SUBCOMMANDS else self._build_help()
         start = find_inline_operation(line)
         has_operation = start is not None or has_stored_text(line)
         # An object of the notebook may have the name of a subcommand.
@@ -261,26 +267,14 @@ class GraphQLMagic(Magics, CellSettings):
     def _run_cell(
         self, options: Namespace, text: str, names: MutableMapping[str, object], above: int | None
     ) -> object:
-        from gqlnb.notebook.cell_runner import CellRunner
+        from gqlnb.notebook.cell_runner import run_cell
 
-        options.hidden = text.endswith(";")  # IPython discards the value of such a cell
-        text = text.removesuffix(";")
-        check_options(options)
-        settings = self.state.settings
-        cache: AbstractContextManager[object] = nullcontext()
-        if options.cache is not None or settings.cache or options.refresh:
-            from gqlnb.client.response_cache import cached
+        return run_cell(self.state, options, text, names, above)
 
-            cache = cached(options.cache or settings.cache or None, refresh=options.refresh)
-        recording = self.state.select_recording(options.record, options.replay, settings.replay)
-        try:
-            with recording, cache:
-                return CellRunner(self.state, options, text, names, above).run()
-        except GqlnbError as error:
-            if options.output is not None and error.result is not None:
-                # A failed answer can still be inspected.
-                self.shell.user_ns[options.output] = error.result
-            raise
+
+def asks_for_help(line: str) -> bool:
+    """Return whether a line has ``--help`` or ``-h`` before its operation."""
+    return not {"-h", "--help"}.isdisjoint(line.partition("{")[0].split())
 
 
 def collect_visible_names(

@@ -1,4 +1,4 @@
-"""Parsing of magic lines: words, options, the name for the output, and literal secrets."""
+"""The magics of a cell: settings, words and options of a line, literal secrets, the cursor."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ import re
 import shlex
 from argparse import ArgumentError, ArgumentParser, ArgumentTypeError, Namespace
 from functools import cache
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+
+from traitlets import Bool, Enum, HasTraits, Int, Unicode
 
 from gqlnb.errors import OptionError, sanitize_text, suggest
 from gqlnb.redact import has_token_prefix
+from gqlnb.result.renderer import PANDAS, TABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -18,6 +21,11 @@ NAME = re.compile(r"[^\W\d]\w*")
 INLINE_OPERATION = re.compile(r"\{|(?:query|mutation|subscription)\b")
 TYPES = ("result", "frame", "frames", "json", "arrow", "pandas", "polars", "raw")
 PARAM = ("-p", "--param")
+MAGIC_NAME = r"(?:graphql|gql)\b"
+CELL_MAGIC = re.compile(rf"\s*%%{MAGIC_NAME}(?P<line>[^\n]*)(?P<newline>\n?)")
+LINE_MAGIC = re.compile(rf"\s*(?:[^\W\d]\w*\s*=\s*)?%{MAGIC_NAME}(?P<line>.*)")
+# Unlike :func:`find_inline_operation` also behind a quote that is still open.
+TYPED_OPERATION = re.compile(r"(?:^|\s)(?=\{|(?:query|mutation|subscription)\b)")
 MISSING = re.compile("the following arguments are required: (.*)")  # a message of argparse
 CHOICE = re.compile(r"invalid choice: (.*) \(choose from (.*)\)")
 NUMBER = re.compile("invalid int value: (.*)")
@@ -60,6 +68,58 @@ LITERAL = re.compile(
 SECRET_ADVICE = (
     "Put it into an environment variable and name that: --token env:NAME, -H X-Api-Key=env:NAME."  # noqa: S105
 )
+
+
+class CellSettings(HasTraits):
+    """The settings of ``%config GraphQLMagic`` and ``[tool.gqlnb]``."""
+
+    type = Enum(
+        TYPES,
+        default_value="result",
+        help="The type of a cell's value, like --type for one cell: result, frame (or pandas), "
+        "frames, json, arrow, polars or raw.",
+    ).tag(config=True)
+    variables = Enum(
+        ("by name", "given"),
+        default_value="by name",
+        help="The source of $variables: names of the notebook and options (by name), or --param "
+        "and --vars alone (given).",
+    ).tag(config=True)
+    introspect = Enum(
+        ("ask", "never"),
+        default_value="ask",
+        help="Whether an endpoint is asked for its schema before the first operation, to check "
+        "texts before they are sent and to determine the dtypes of frames.",
+    ).tag(config=True)
+    partial = Enum(
+        ("show", "raise"),
+        default_value="show",
+        help="The handling of an answer with both data and errors: show it with the errors, or "
+        "raise PartialError.",
+    ).tag(config=True)
+    frames = Enum(
+        (TABLE, PANDAS),
+        default_value=TABLE,
+        help="The display of the DataFrames of gqlnb at the end of a cell: as the table of a "
+        "result, or as pandas shows any other.",
+    ).tag(config=True)
+    replay = Unicode(
+        "",
+        help="The recording that answers every cell, like --replay for one cell; empty for none.",
+    ).tag(config=True)
+    cache = Unicode(
+        "",
+        help="How long answers to queries are remembered on disk, such as 1h or 7d, like --cache "
+        "for one cell; empty for not at all.",
+    ).tag(config=True)
+    live_rows = Int(
+        1000,
+        min=1,
+        help="The number of last rows of a subscription that are kept and shown.",
+    ).tag(config=True)
+    stats = Bool(
+        default_value=False, help="Show time, bytes, rows and budget of each cell, like --stats."
+    ).tag(config=True)
 
 
 def reword_argument_error(error: ArgumentError) -> str:
@@ -438,3 +498,59 @@ def write_cell(query: str, variables: Mapping[str, Any], target: str | None) -> 
     refuse_secrets(line, None)
     note = [] if target else [UNNAMED_TARGET]
     return "\n".join([line, *note, query.strip()])
+
+
+class CursorPosition(NamedTuple):
+    """The position of the cursor in a cell.
+
+    Attributes
+    ----------
+    line
+        The line of the magic behind its name; of a line magic up to the operation.
+    text
+        The operation.
+    inside
+        Whether the cursor is in the operation, not on the line.
+    offset
+        The position in the operation or on the line, in characters.
+    cell
+        Whether it is a cell magic.
+    """
+
+    line: str
+    text: str
+    inside: bool
+    offset: int
+    cell: bool
+
+
+def locate_cursor(source: str, offset: int) -> CursorPosition | None:
+    """Locate the cursor in the source of a cell; None if it is not in GraphQL.
+
+    Parameters
+    ----------
+    source
+        The whole cell.
+    offset
+        The position of the cursor, in characters.
+    """
+    match = CELL_MAGIC.match(source)
+    if match is not None:
+        line, text, at = match["line"], source[match.end() :], offset - match.end()
+        if offset <= match.start("line"):  # in its name, which the kernel completes
+            return None
+        if offset <= match.end("line"):
+            at = offset - match.start("line")
+            return CursorPosition(line, text, inside=False, offset=at, cell=True)
+        return CursorPosition(line, text, inside=True, offset=at, cell=True)
+    start = source.rfind("\n", 0, offset) + 1
+    end = source.find("\n", offset)
+    match = LINE_MAGIC.match(source, start, len(source) if end < 0 else end)
+    if match is None or offset <= match.start("line"):
+        return None
+    line, at = match["line"], offset - match.start("line")
+    inline = TYPED_OPERATION.search(line)
+    split = inline.end() if inline else len(line) + 1
+    inside = at >= split
+    at = at - split if inside else at
+    return CursorPosition(line[:split], line[split:], inside=inside, offset=at, cell=False)

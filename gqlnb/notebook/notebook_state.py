@@ -1,4 +1,4 @@
-"""State that the cells of a notebook share: settings, clients, recordings, saved cells, history."""
+"""State that the cells of a notebook share: clients, recordings, saved cells, history."""
 
 from __future__ import annotations
 
@@ -12,8 +12,23 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
-from traitlets import Bool, Enum, HasTraits, Int, Unicode
+from graphql import (
+    FragmentDefinitionNode,
+    FragmentSpreadNode,
+    NoUnusedFragmentsRule,
+    OperationDefinitionNode,
+    specified_rules,
+    validate,
+)
 
+from gqlnb.client import connections
+from gqlnb.client.client import Client, connect
+from gqlnb.client.endpoint import is_connection_name
+from gqlnb.client.recording.session import recorded
+from gqlnb.document.document import build_problems, parse_document
+from gqlnb.document.syntax import find_nodes
+from gqlnb.engine.schema import Schema
+from gqlnb.engine.schema_adapters import is_schema
 from gqlnb.errors import (
     AuthError,
     GqlnbError,
@@ -24,9 +39,8 @@ from gqlnb.errors import (
     TransportError,
     sanitize_text,
 )
+from gqlnb.github.builtin_connections import register_connections
 from gqlnb.notebook.display import Listing, Text
-from gqlnb.notebook.magic_options import TYPES
-from gqlnb.result.renderer import PANDAS, TABLE
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Mapping, MutableMapping
@@ -34,9 +48,9 @@ if TYPE_CHECKING:
     from graphql import DocumentNode, GraphQLSchema, Node
     from IPython.core.interactiveshell import InteractiveShell
 
-    from gqlnb.client.client import Client
     from gqlnb.client.recording.session import Recording
     from gqlnb.document.document import Document
+    from gqlnb.notebook.magic_options import CellSettings
 
 
 HISTORY_SIZE = 1000  # entries; their texts are small
@@ -172,8 +186,6 @@ class Snippets:
 
     def save(self, name: str, text: str) -> None:
         """Save a valid text."""
-        from graphql import FragmentDefinitionNode, OperationDefinitionNode
-
         document = parse_or_none(text)
         operations, fragments = [], {}
         for node in document.definitions if document is not None else ():
@@ -206,8 +218,6 @@ class Snippets:
         document = parse_or_none(text) if self._snippets else None
         if document is None:
             return text, ()
-        from graphql import FragmentDefinitionNode
-
         nodes = document.definitions
         defined = {it.name.value for it in nodes if isinstance(it, FragmentDefinitionNode)}
         added: list[str] = []
@@ -279,8 +289,6 @@ def shorten_text(text: str) -> str:
 
 def parse_or_none(text: str) -> DocumentNode | None:
     """Parse a text; return None if it has a syntax error."""
-    from gqlnb.document.document import parse_document
-
     try:
         return parse_document(text)
     except QueryError:
@@ -289,17 +297,11 @@ def parse_or_none(text: str) -> DocumentNode | None:
 
 def _find_spreads(node: Node) -> list[str]:
     """Return the names of the fragments that a definition spreads."""
-    from graphql import FragmentSpreadNode
-
-    from gqlnb.document.syntax import find_nodes
-
     return [spread.name.value for spread in find_nodes(node, FragmentSpreadNode)]
 
 
 def has_operation(text: str) -> bool:
     """Return whether a text has an operation or a syntax error, which execution reports."""
-    from graphql import FragmentDefinitionNode
-
     document = parse_or_none(text)
     return document is None or not all(
         isinstance(node, FragmentDefinitionNode) for node in document.definitions
@@ -314,68 +316,12 @@ def check_fragments(text: str, schema: GraphQLSchema | None) -> None:
     QueryError
         If the text is not valid.
     """
-    from graphql import NoUnusedFragmentsRule, specified_rules, validate
-
-    from gqlnb.document.document import build_problems, parse_document
-
     document = parse_document(text)
     # No operation uses them yet: later cells do.
     rules = [rule for rule in specified_rules if rule is not NoUnusedFragmentsRule]
     errors = [] if schema is None else validate(schema, document, rules)
     if errors:
         raise QueryError(text=text, problems=build_problems(errors))
-
-
-class CellSettings(HasTraits):
-    """The settings of ``%config GraphQLMagic`` and ``[tool.gqlnb]``."""
-
-    type = Enum(
-        TYPES,
-        default_value="result",
-        help="The type of a cell's value, like --type for one cell: result, frame (or pandas), "
-        "frames, json, arrow, polars or raw.",
-    ).tag(config=True)
-    variables = Enum(
-        ("by name", "given"),
-        default_value="by name",
-        help="The source of $variables: names of the notebook and options (by name), or --param "
-        "and --vars alone (given).",
-    ).tag(config=True)
-    introspect = Enum(
-        ("ask", "never"),
-        default_value="ask",
-        help="Whether an endpoint is asked for its schema before the first operation, to check "
-        "texts before they are sent and to determine the dtypes of frames.",
-    ).tag(config=True)
-    partial = Enum(
-        ("show", "raise"),
-        default_value="show",
-        help="The handling of an answer with both data and errors: show it with the errors, or "
-        "raise PartialError.",
-    ).tag(config=True)
-    frames = Enum(
-        (TABLE, PANDAS),
-        default_value=TABLE,
-        help="The display of the DataFrames of gqlnb at the end of a cell: as the table of a "
-        "result, or as pandas shows any other.",
-    ).tag(config=True)
-    replay = Unicode(
-        "",
-        help="The recording that answers every cell, like --replay for one cell; empty for none.",
-    ).tag(config=True)
-    cache = Unicode(
-        "",
-        help="How long answers to queries are remembered on disk, such as 1h or 7d, like --cache "
-        "for one cell; empty for not at all.",
-    ).tag(config=True)
-    live_rows = Int(
-        1000,
-        min=1,
-        help="The number of last rows of a subscription that are kept and shown.",
-    ).tag(config=True)
-    stats = Bool(
-        default_value=False, help="Show time, bytes, rows and budget of each cell, like --stats."
-    ).tag(config=True)
 
 
 class CellTarget(NamedTuple):
@@ -449,11 +395,6 @@ class ClientCache:
         TargetError
             If no client can be created for the target.
         """
-        from gqlnb.client import connections
-        from gqlnb.client.client import Client, connect
-        from gqlnb.client.endpoint import is_connection_name
-        from gqlnb.github.builtin_connections import register_connections
-
         register_connections()
         names = self._namespace if names is None else names
         resolved: Any = target
@@ -560,10 +501,6 @@ class ClientCache:
 
 def describe_target(value: object) -> str:
     """Describe an object of the notebook that can be queried; "" for any other."""
-    from gqlnb.client.client import Client
-    from gqlnb.engine.schema import Schema
-    from gqlnb.engine.schema_adapters import is_schema
-
     if isinstance(value, Client):
         return f"a client of {value.source}"
     if isinstance(value, Schema):
@@ -583,8 +520,6 @@ def list_targets(names: Mapping[str, object]) -> list[str]:
 
 def is_listed_connection(name: str) -> bool:
     """Return whether a connection has this name, as far as the settings can be read."""
-    from gqlnb.client import connections
-
     try:
         return connections.is_known(name)
     except OptionError:  # an object of the notebook needs no settings
@@ -595,18 +530,12 @@ def open_connection(
     name: str, names: Mapping[str, object], chosen_by: str, *, fresh: bool
 ) -> CellTarget:
     """Return the client of a connection, with a sentence about a variable of the same name."""
-    from gqlnb.client import connections
-
     ignored = ""
-    if name in names:
-        from gqlnb.client.client import Client
-        from gqlnb.engine.schema import Schema
-
-        if isinstance(names[name], (Client, Schema)):
-            ignored = (
-                f"The connection '{name}' is used, not your variable '{name}': names of "
-                "connections come first. To use the variable, give it another name."
-            )
+    if name in names and isinstance(names[name], (Client, Schema)):
+        ignored = (
+            f"The connection '{name}' is used, not your variable '{name}': names of "
+            "connections come first. To use the variable, give it another name."
+        )
     try:
         client = (connections.reopen_client if fresh else connections.get_client)(name)
     except AuthError as error:
@@ -676,8 +605,6 @@ class NotebookState:
         if record is None and replay is None and not setting:
             self._recording = None
             return nullcontext()
-        from gqlnb.client.recording.session import recorded
-
         if record is not None:
             return recorded(record, mode="record")
         if replay is not None:

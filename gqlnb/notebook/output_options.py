@@ -24,10 +24,11 @@ from gqlnb.github.builtin_connections import GITHUB_ENDPOINT
 from gqlnb.github.query_cost import MAX_NODES, compute_cost
 from gqlnb.http.rate_limit_rules import read_budget
 from gqlnb.notebook.cell_errors import add_error_lines
-from gqlnb.notebook.display import Note, show, wrap_html
+from gqlnb.notebook.display import Note, Text, show, wrap_html
 from gqlnb.redact import redact_text
 from gqlnb.result.answer_notes import MISSING, format_notes
 from gqlnb.result.renderer import render_preformatted
+from gqlnb.result.result import collect_members
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -138,9 +139,7 @@ def map_inputs(
             else:
                 error.notes = (kept, advice)  # type: ignore[attr-defined]
         raise
-    from gqlnb.result.event_frames import describe_errors  # loads numpy
-
-    if text := describe_errors(frame):  # also where the frame itself is not shown
+    if text := frame._describe_errors():  # also where the frame itself is not shown
         show(Note([text], wrong=True))
     notes = [] if options.silent else frame.attrs.get("notes", [])
     if notes:
@@ -198,6 +197,11 @@ def convert_mapped(frame: Any, kind: str) -> object:  # noqa: ANN401 - a DataFra
     return frame.to_arrow() if kind == "arrow" else frame
 
 
+def to_json_text(result: Result) -> Text:
+    """Return a response as JSON text."""
+    return Text(dump_json(collect_members(result)).decode())
+
+
 def check_export_path(name: str) -> Path:
     """Check the path of ``--export-to`` before a request is sent.
 
@@ -248,14 +252,8 @@ def _write_csv(result: Result, path: Path, *, strict: bool) -> str:
 
 
 def _write_parquet(result: Result, path: Path, *, strict: bool) -> str:
-    # Neither is installed where Python runs in a browser.
-    from pyarrow.parquet import write_table
-
-    from gqlnb.result.frames import build_parquet_table
-
-    table = result.arrow(strict=strict)
-    write_table(build_parquet_table(table, {}), path)
-    return format_count(table.num_rows, "row")
+    result.to_parquet(path, strict=strict)
+    return format_count(len(result.frame(strict=strict)), "row")
 
 
 def _write_excel(result: Result, path: Path, *, strict: bool) -> str:

@@ -24,10 +24,16 @@ from gqlnb.document.scalar_values import format_short_age
 from gqlnb.errors import GqlnbError, TargetError, format_count, sanitize_text
 from gqlnb.github.builtin_connections import DEMO, register_connections
 from gqlnb.notebook import schema_search
-from gqlnb.notebook.cell_edits import extract_fragment, find_place, rename_at
+from gqlnb.notebook.cell_edits import (
+    extract_fragment,
+    find_paths,
+    find_place,
+    rename_at,
+    write_operation,
+    write_selection,
+)
 from gqlnb.notebook.magic_options import write_cell
 from gqlnb.notebook.notebook_state import describe_target, list_targets
-from gqlnb.notebook.operation_writer import find_paths, write_operation, write_selection
 from gqlnb.notebook.schema_docs import SchemaDocs, get_deprecation_reason
 from gqlnb.notebook.subcommands import run_use
 from gqlnb.result.list_verdicts import choose_weakest

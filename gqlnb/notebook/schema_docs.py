@@ -7,7 +7,6 @@ written in portions, so that the size of a schema does not matter. Code is a lis
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -33,8 +32,8 @@ from graphql.utilities.print_schema import print_directive
 from gqlnb.client.schema_store import get_schema_source
 from gqlnb.document.schema_text import find_type, print_sdl
 from gqlnb.errors import TargetError, clean_text, format_count, join_names, sanitize_text, suggest
-from gqlnb.notebook.completion.proposals import format_input_value
-from gqlnb.notebook.display import wrap_html
+from gqlnb.notebook.completion.cursor_parser import format_input_value
+from gqlnb.notebook.display import CODE, mark_code, wrap_html
 from gqlnb.notebook.schema_search import (
     MEMBER,
     TYPE_KINDS,
@@ -62,8 +61,6 @@ VIA = 3  # fields that are named beside a linked type
 DESCRIPTION = 4000  # characters of a description
 ROW_DESCRIPTION = 400  # characters of a description in a row
 ROOT_FIELDS = 8  # fields of a root type in the summary of a schema
-# Themes of books have light code on dark pages alone; on a grey ground, each line had its own box.
-CODE = '<code style="color:inherit;background:none;padding:0;overflow-wrap:anywhere'
 # A description is beside its code, or below it where there is no room; a column of a table would be
 # out of sight there.
 ROW = '<div style="display:flex;flex-wrap:wrap;gap:0 2em;margin:4px 0">'
@@ -133,11 +130,6 @@ class PageSection:
     name: str
     heading: str
     members: Sequence[_Member]
-
-
-def _render_code(text: str) -> str:
-    """Render a description as escaped HTML, with what stands between backticks as code."""
-    return re.sub("`([^`]+)`", rf'{CODE}">\1</code>', escape(text))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -228,7 +220,7 @@ class SchemaPage:
         """
         description = self._describe()
         parts = [f'<p><b>{CODE}">{escape(self.title)}</code></b></p>']
-        parts += [f"<p>{_render_code(description)}</p>"] if description else []
+        parts += [f"<p>{mark_code(escape(description))}</p>"] if description else []
         sections = self._iterate_text_sections(most, first)
         for place, (heading, entries, rest) in enumerate(sections):
             head = f"<b>{escape(heading)}</b>"
@@ -244,7 +236,9 @@ class SchemaPage:
                 parts.append(f'<div {box} style="{BOX}">')
             width = min(CODE_WIDTH, max((len(code) for code, _ in entries), default=0))
             for code, text in entries:
-                about = f' <span style="flex:1 1 16em">{_render_code(text)}</span>' if text else ""
+                about = (
+                    f' <span style="flex:1 1 16em">{mark_code(escape(text))}</span>' if text else ""
+                )
                 style = f"{CODE};flex:0 0 {width}ch;max-width:100%"
                 parts.append(f'{ROW}{style}">{escape(code)}</code>{about}</div>')
             parts += ["</div>"] if len(entries) > BOXED else []

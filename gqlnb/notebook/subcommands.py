@@ -22,7 +22,7 @@ from gqlnb.github.builtin_connections import register_connections
 from gqlnb.github.search_syntax import is_qualifier
 from gqlnb.github.star_query import normalize_typed_query
 from gqlnb.notebook.cell_errors import add_error_lines
-from gqlnb.notebook.display import Listing, Note, Text, show
+from gqlnb.notebook.display import HelpText, Listing, Note, Text, show
 from gqlnb.notebook.magic_options import build_parser, read_line, split_words
 from gqlnb.notebook.notebook_state import describe_target, list_targets
 from gqlnb.notebook.schema_docs import SchemaDocs
@@ -48,6 +48,11 @@ def run_subcommand(state: NotebookState, names: Names, word: str, line: str) -> 
     """Run ``%graphql WORD LINE``."""
     register_connections()
     return SUBCOMMANDS[word](state, names, line)
+
+
+def describe_subcommand(word: str) -> HelpText:
+    """Return the help of a subcommand."""
+    return HelpText(f"{SUBCOMMANDS[word].__doc__}\n\n{build_parser(word).format_help()}")
 
 
 def list_subcommands(state: NotebookState) -> Listing:

@@ -8,16 +8,17 @@ from threading import Event
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from pyarrow.parquet import write_table
+
 from gqlnb.errors import AnswerError, GqlnbError, format_count
 from gqlnb.notebook.cell_errors import add_error_lines
-from gqlnb.notebook.display import Note, Text, show, to_json_text
-from gqlnb.notebook.output_options import export_result
+from gqlnb.notebook.display import EMPTY_BUNDLE, Note, OutputUpdater, Text, is_in_kernel, show
+from gqlnb.notebook.output_options import export_result, to_json_text
 from gqlnb.notebook.widgets.live_frame import LiveFrame
-from gqlnb.notebook.widgets.live_output import EMPTY_BUNDLE, OutputUpdater, is_in_kernel
 from gqlnb.optional_imports import import_optional
 from gqlnb.result.event_frames import build_events_frames, read_events
 from gqlnb.result.excel import write_workbook
-from gqlnb.result.frames import assemble_frame, build_table
+from gqlnb.result.frames import assemble_frame, build_parquet_table, build_table
 from gqlnb.result.renderer import render_bundle
 
 if TYPE_CHECKING:
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
-    from gqlnb.notebook.notebook_state import CellSettings
-    from gqlnb.notebook.widgets.live_output import MimeBundle
+    from gqlnb.notebook.display import MimeBundle
+    from gqlnb.notebook.magic_options import CellSettings
     from gqlnb.result.frames import FrameColumn
     from gqlnb.result.result import Result
 
@@ -200,6 +201,10 @@ class _LiveFrameExport:
         texts = {name: column.to_text_array() for name, column in columns.items()}
         frame: Any = assemble_frame(texts, count).iloc[first:]
         frame.to_csv(file, index=False, **options)
+
+    def to_parquet(self, file: Path, *, strict: bool = False) -> None:
+        """Write the rows as ``Result.to_parquet`` does."""
+        write_table(build_parquet_table(self.arrow(strict=strict), self._live.frame.attrs), file)
 
     def to_excel(self, file: Path, *, strict: bool = False) -> None:
         """Write the rows as the only sheet of a workbook."""

@@ -16,6 +16,8 @@ from gqlnb.errors import join_names, sanitize_text
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from gqlnb.document.document import Document
+
 MAX_NOTES = 20  # of one client or harvest; an endpoint may make up new ones for ever
 NOTES_SHOWN = 5
 FIELDS_SHOWN = 3
@@ -24,6 +26,8 @@ STAND_IN, WARNINGS = "standIn", "warnings"
 NULLIFIED = "NULLIFIED_NUMBERS"
 DERIVED = "derived"  # from facts by a documented rule, so that nothing is missing
 ABSENT = ("empty", "null")
+# The known scalars of the dtypes that unknown ones may get.
+INFERRED_LIKE = {"string": "String", "boolean": "Boolean", "Int64": "Long", "Float64": "Float"}
 
 
 def read_missing_fields(extensions: Mapping[str, Any]) -> dict[str, str]:
@@ -167,6 +171,42 @@ def merge_extensions(before: Mapping[str, Any], new: Mapping[str, Any]) -> Mappi
                 kinds.add(kind)
                 merged[WARNINGS].append(item)
     return merged
+
+
+def describe_inference(source: str | None, document: Document | None) -> str:
+    """Return why the dtypes of frames are inferred; "" if the schema has them."""
+    source = source or "this answer"
+    if document is None or not (document.schema or document.fault):
+        return (
+            f"No schema is known for {source}: the dtypes of its frames are inferred from the "
+            "values. A client takes it from Client(..., schema=), and client.schema says why an "
+            "endpoint's is not known; Result.from_bytes takes it from its document."
+        )
+    if document.schema is None:
+        return (
+            f"The schema of {source} does not fit a query that was sent to it: the dtypes of its "
+            f"frames are inferred from the values. {document.fault}"
+        )
+    return ""
+
+
+def describe_scalar_dtype(name: str, dtype: str) -> str:
+    """Return the warning about columns of an unknown scalar."""
+    return (
+        f"The scalar {name!r} is not known, so its columns have the dtype of their values, "
+        f"{dtype}, where all are of one kind. gqlnb.scalar({name!r}, "
+        f"like={INFERRED_LIKE[dtype]!r}) gives it to pages and to columns without values too; "
+        "dtype='object' keeps values as received."
+    )
+
+
+def describe_row_keys(name: str) -> str:
+    """Return the warning about a list whose rows have no usable ids."""
+    key = name.rpartition(".")[2]
+    return (
+        f"Ids in a list of {name!r} repeat or are missing, so what is in its rows has the row, "
+        f"{f'{key}_index'!r}, as key instead of {f'{key}.id'!r}."
+    )
 
 
 class InvalidPartError(Exception):

@@ -17,12 +17,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gqlnb.document import scalars
-from gqlnb.document.input_coercion import is_missing
 from gqlnb.document.scalar_values import (
     OtherFormError,
     WiderError,
     convert_seconds,
     format_duration,
+    is_missing,
     to_nanoseconds,
 )
 from gqlnb.document.scalars import NUMBER, UNKNOWN, get_known_scalar

@@ -1,9 +1,10 @@
-"""Frames of many results: a subscription's, or those of one operation for many inputs."""
+"""Frames of many results: a subscription's, those of one operation for many inputs, or pages."""
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
@@ -11,13 +12,12 @@ import pandas as pd
 import pyarrow as pa
 
 from gqlnb.document.error_details import explain_message
-from gqlnb.document.input_coercion import is_missing
+from gqlnb.document.scalar_values import is_missing
 from gqlnb.errors import FrameError, QueryError, sanitize_text
 from gqlnb.interactive import warn_caller
 from gqlnb.option_checks import check_whole_number
 from gqlnb.optional_imports import import_optional
 from gqlnb.result.answer_notes import merge_notes
-from gqlnb.result.concatenation import concat
 from gqlnb.result.frames import (
     Frames,
     add_dtypes,
@@ -26,6 +26,7 @@ from gqlnb.result.frames import (
     read_columns,
     shorten_names,
 )
+from gqlnb.result.list_verdicts import Verdict, choose_weakest
 from gqlnb.result.renderer import describe_rows, format_error, mark_rows
 from gqlnb.result.result import Result, copy_with_decimals, get_shape
 from gqlnb.result.shape import Shape, build_shape, infer_shape
@@ -33,12 +34,13 @@ from gqlnb.result.table_reader import AnswerData
 from gqlnb.result.tables import ObjectPlan, ResultTable, get_read_plan, list_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     import polars as pl
 
     from gqlnb.document.document import Document
     from gqlnb.errors import GqlnbError
+    from gqlnb.result.column_builder import PandasDtype
     from gqlnb.result.frames import FrameColumn
 
     IntArray: TypeAlias = np.ndarray[Any, np.dtype[np.intp]]
@@ -334,6 +336,17 @@ class MappedFrame(pd.DataFrame):
     def _constructor(self) -> type[pd.DataFrame]:
         return pd.DataFrame
 
+    def _describe_errors(self) -> str:
+        """Return how many inputs have errors, as sentences; "" if none has."""
+        total, failed = self.attrs["inputs"], self.attrs["failed"]
+        partial = sum(isinstance(it, Result) and bool(it.errors) for it in self.outcomes)
+        if not partial and not failed:
+            return ""
+        return (
+            f"{partial + failed:,} of {total:,} inputs have errors: {failed:,} have no answer, "
+            f"{partial:,} a partial one. The frame's .errors lists them with their inputs."
+        )
+
     def to_arrow(self) -> pa.Table:
         """Return the frame as a ``pyarrow.Table``, with the types of ``Result.to_arrow``.
 
@@ -435,7 +448,7 @@ def build_mapped_frame(
     place = np.concatenate(places)
     order = np.argsort(place, kind="stable")
     place = place[order]
-    rows = frames[0] if len(frames) == 1 else concat(frames).take(order)
+    rows = frames[0] if len(frames) == 1 else concat_frames(frames, ignore_index=True).take(order)
     errors = build_errors_frame(inputs, outcomes)
     whole = MappedFrame(join_columns(inputs.take(place), rows))
     left = list(outcomes).count(None)
@@ -504,13 +517,68 @@ def join_columns(inputs: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([renamed.reset_index(drop=True), rows.reset_index(drop=True)], axis=1)
 
 
-def describe_errors(frame: MappedFrame) -> str:
-    """Return how many inputs of a frame have errors, as sentences; "" if none has."""
-    total, failed = frame.attrs["inputs"], frame.attrs["failed"]
-    partial = sum(isinstance(it, Result) and bool(it.errors) for it in frame.outcomes)
-    if not partial and not failed:
-        return ""
-    return (
-        f"{partial + failed:,} of {total:,} inputs have errors: {failed:,} have no answer, "
-        f"{partial:,} a partial one. The frame's .errors lists them with their inputs."
-    )
+# -- concatenation
+
+
+def concat_frames(frames: Iterable[pd.DataFrame], *, ignore_index: bool) -> pd.DataFrame:
+    """Concatenate frames, as :func:`gqlnb.concat` describes it."""
+    if isinstance(frames, pd.DataFrame):
+        msg = "concat takes several DataFrames, such as [january, february]; got one DataFrame."
+        raise FrameError(msg)
+    given = list(frames)
+    if not given or not all(isinstance(frame, pd.DataFrame) for frame in given):
+        kinds = ", ".join(dict.fromkeys(type(frame).__name__ for frame in given)) or "nothing"
+        msg = (
+            f"concat takes DataFrames, such as [result.frame() for result in results]; got {kinds}."
+        )
+        raise FrameError(msg)
+    if repeated := [name for frame in given for name in frame.columns[frame.columns.duplicated()]]:
+        listed = sanitize_text(", ".join(map(repr, dict.fromkeys(repeated))), 200)
+        msg = f"concat takes frames whose columns have different names; {listed} is there twice."
+        raise FrameError(msg)
+    columns = dict.fromkeys(chain.from_iterable(frame.columns for frame in given))
+    dtypes = {name: _find_dtype([f[name] for f in given if name in f]) for name in columns}
+    # Shallow: columns are replaced in the copies, and the caller's frames stay as they are.
+    fitted = [frame.copy(deep=False) for frame in given]
+    for frame in fitted:
+        for name in frame.columns:
+            dtype = dtypes[name]
+            if dtype is not None and frame[name].dtype != dtype:
+                frame[name] = _convert(frame[name], dtype)
+    whole = pd.concat(fitted, ignore_index=ignore_index)
+    first, *others = (frame.attrs for frame in given)
+    whole.attrs = {
+        name: value
+        for name, value in first.items()
+        if all(name in attrs and attrs[name] == value for attrs in others)
+    }
+    if any("partial" in frame.attrs for frame in given):
+        whole.attrs["partial"] = any(frame.attrs.get("partial") for frame in given)
+    parts = [str(frame.attrs.get("completeness", "")).partition(": ") for frame in given]
+    verdicts = Counter(Verdict(state, evidence) for state, _, evidence in parts if state)
+    if len(verdicts) > 1:
+        whole.attrs["completeness"] = str(choose_weakest(verdicts, "frames"))
+    if notes := dict.fromkeys(note for frame in given for note in frame.attrs.get("notes", ())):
+        whole.attrs["notes"] = list(notes)
+    return whole
+
+
+def _find_dtype(columns: list[pd.Series[Any]]) -> PandasDtype | None:
+    """Return the common dtype of columns; None if those with values disagree."""
+    filled = [column for column in columns if column.notna().any()]
+    # The dtype of a column without values may be a guess: it counts if there is no other.
+    dtypes: list[Any] = list(dict.fromkeys(column.dtype for column in filled or columns))
+    if all(isinstance(dtype, pd.CategoricalDtype) for dtype in dtypes):
+        names = dict.fromkeys(chain.from_iterable(dtype.categories for dtype in dtypes))
+        return pd.CategoricalDtype(list(names), ordered=all(dtype.ordered for dtype in dtypes))
+    return dtypes[0] if len(dtypes) == 1 else None
+
+
+def _convert(column: pd.Series[Any], dtype: PandasDtype) -> pd.Series[Any]:
+    """Return a column of nulls, or of categories, in another dtype."""
+    if isinstance(dtype, pd.CategoricalDtype) and isinstance(column.dtype, pd.CategoricalDtype):
+        return column.cat.set_categories(dtype.categories, ordered=bool(dtype.ordered))
+    try:
+        return pd.Series([None] * len(column), index=column.index, dtype=dtype)
+    except (TypeError, ValueError):  # NumPy's integers and Booleans have no null
+        return column

@@ -13,8 +13,8 @@ from typing import IO, TYPE_CHECKING, Any
 
 import pandas as pd
 
-from gqlnb.document.input_coercion import is_missing
 from gqlnb.document.json_codec import dump_json
+from gqlnb.document.scalar_values import is_missing
 from gqlnb.errors import FrameError
 from gqlnb.optional_imports import import_optional
 

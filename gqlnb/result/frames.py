@@ -6,6 +6,7 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from operator import methodcaller
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -18,9 +19,11 @@ from gqlnb.document import scalars
 from gqlnb.document.error_details import explain_message, read_error_code, read_error_type
 from gqlnb.document.paging_conventions import MORE_FLAGS
 from gqlnb.document.scalar_values import MAX_EXACT_FLOAT
-from gqlnb.errors import FrameError, advise_if_strict, format_count, sanitize_text
+from gqlnb.errors import FrameError, advise_if_strict, join_names, sanitize_text
+from gqlnb.interactive import warn_caller
 from gqlnb.result.column_batch import ColumnBatch
 from gqlnb.result.column_builder import CONVERSION_ERRORS
+from gqlnb.result.excel import write_workbook
 from gqlnb.result.list_verdicts import (
     STATES,
     Verdict,
@@ -32,8 +35,10 @@ from gqlnb.result.renderer import FETCH_ALL, Preview, format_error_path, mark_ro
 from gqlnb.result.shape import Shape, find_connection_path
 from gqlnb.result.table_reader import AnswerData, read_tables
 from gqlnb.result.tables import (
-    DATA_TABLE,
+    ALIASES,
     ResultTable,
+    choose_table,
+    describe_missing_list,
     follow_path,
     get_read_plan,
     is_sign,
@@ -42,64 +47,234 @@ from gqlnb.result.tables import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+    from os import PathLike
+    from typing import IO
 
     from numpy.typing import NDArray
 
+    from gqlnb.result.column_batch import ColumnData
+    from gqlnb.result.decoder import CheckedData, DecimalData, Envelope
+    from gqlnb.result.shape import ScalarForms
     from gqlnb.result.table_reader import TableRows
-    from gqlnb.result.tables import ReadPlan
+    from gqlnb.result.tables import DataHolder, ReadPlan
 
     PandasArray = pd.api.extensions.ExtensionArray | NDArray[np.object_]
     ErrorPath = tuple[str | int, ...]
 
 
-ALIASES = "*"  # stands for the aliases in a path
 ALIAS_COLUMN = "field"
+COLUMNS_LISTED = 12
 
 
-def combine_aliases(answer: AnswerData, data: object, path: str) -> AnswerData:
-    """Return an answer with a list of the objects under several names, at the path of the list.
+class AnswerFrames(AnswerData):
+    """The data of a result, with the frames, tables and files that are made of them.
+
+    The options `short`, `explode` and `strict` of its methods are those of :func:`read_columns`.
 
     Parameters
     ----------
-    answer
-        The answer.
-    data
-        Its data, with exact decimals.
-    path
-        The path to the object with the aliases, and ``*``: ``"*"``, ``"organization.*"``.
-
-    Raises
-    ------
-    FrameError
-        If the object does not exist, or has no objects of one type alone.
+    holder, shape, source, forms
+        As for :class:`AnswerData`.
+    mark
+        Called with these data, path and ``attrs`` of each frame that is read; returns them with
+        those of the result.
     """
-    above, _, _ = path.partition(ALIASES)
-    names = tuple(above.split(".")[:-1])
-    place: Shape | None = answer.shape
-    for name in names:
-        place = place.children.get(name) if place is not None and not place.lists else None
-    shapes = _find_aliases(place.children if place is not None else {}, path)
-    merged = _merge_shapes(list(shapes.values()))
-    column = ALIAS_COLUMN
-    while column in merged.children:  # as for keys: the nearest of equal names gets the plain one
-        column = f"parent.{column}"
-    parent = follow_path(data, names)
-    rows = [
-        {column: name, **(item if isinstance(item, dict) else {})}
-        for name, shape in shapes.items()
-        for item in _list_items(parent.get(name) if isinstance(parent, dict) else None, shape)
-    ]
-    label = Shape("String", field_name=column, nullable=False)
-    listed = replace(merged, lists=1, children={column: label, **merged.children}, cache={})
-    place_name = f"{above}{ALIASES}"
-    beside = {} if names else {k: v for k, v in answer.shape.children.items() if k not in shapes}
-    root = replace(answer.shape, children={place_name: listed, **beside}, cache={})
-    others = data if isinstance(data, dict) else {}
-    whole = AnswerData(SimpleNamespace(data={**others, place_name: rows}), root, None, answer.forms)
-    whole.infers = answer.infers
-    whole.remarks, whole.inferred = answer.remarks, answer.inferred
-    whole.renumbered = answer.renumbered
-    return whole
+
+    def __init__(
+        self,
+        holder: DataHolder,
+        shape: Shape,
+        source: Envelope | CheckedData | DecimalData | ColumnData | None,
+        forms: ScalarForms,
+        mark: Callable[..., dict[Any, object]],
+    ) -> None:
+        super().__init__(holder, shape, source, forms)
+        self._mark = mark
+
+    def combine_aliases(self, data: object, path: str) -> AnswerFrames:
+        """Return these data with the objects under several names as a list, at its path.
+
+        Parameters
+        ----------
+        data
+            The data, with exact decimals.
+        path
+            The path to the object with the aliases, and ``*``: ``"*"``, ``"organization.*"``.
+
+        Raises
+        ------
+        FrameError
+            If the object does not exist, or has no objects of one type alone.
+        """
+        above, _, _ = path.partition(ALIASES)
+        names = tuple(above.split(".")[:-1])
+        place: Shape | None = self.shape
+        for name in names:
+            place = place.children.get(name) if place is not None and not place.lists else None
+        shapes = _find_aliases(place.children if place is not None else {}, path)
+        merged = _merge_shapes(list(shapes.values()))
+        column = ALIAS_COLUMN
+        while column in merged.children:  # the nearest of equal names gets the plain one
+            column = f"parent.{column}"
+        parent = follow_path(data, names)
+        rows = [
+            {column: name, **(item if isinstance(item, dict) else {})}
+            for name, shape in shapes.items()
+            for item in _list_items(parent.get(name) if isinstance(parent, dict) else None, shape)
+        ]
+        label = Shape("String", field_name=column, nullable=False)
+        listed = replace(merged, lists=1, children={column: label, **merged.children}, cache={})
+        place_name = f"{above}{ALIASES}"
+        beside = {} if names else {k: v for k, v in self.shape.children.items() if k not in shapes}
+        root = replace(self.shape, children={place_name: listed, **beside}, cache={})
+        others = data if isinstance(data, dict) else {}
+        holder = SimpleNamespace(data={**others, place_name: rows})
+        whole = AnswerFrames(holder, root, None, self.forms, self._mark)
+        whole.infers = self.infers
+        whole.remarks, whole.inferred = self.remarks, self.inferred
+        whole.renumbered = self.renumbered
+        return whole
+
+    def _read_columns(
+        self,
+        path: str | None,
+        **options: Any,  # noqa: ANN401 - of several types
+    ) -> tuple[dict[str, FrameColumn], int, dict[Any, object]]:
+        columns, count, attrs = read_columns(self, path, **options)
+        return columns, count, self._mark(self, path, attrs)
+
+    def build_frame(self, path: str | None, *, nullable: bool, **options: Any) -> pd.DataFrame:  # noqa: ANN401
+        """Return the frame of a list; warn about integers that its plain dtypes do not hold."""
+        columns, count, attrs = read_columns(self, path, **options)
+        frame = assemble_frame({name: c.to_pandas() for name, c in columns.items()}, count)
+        frame.attrs = self._mark(self, path, attrs)
+        if nullable:
+            return frame
+        plain, kept = convert_to_numpy(frame)
+        if kept:
+            warn_caller(
+                "Missing values stand beside integers beyond 2**53, which floats would round, so "
+                f"these columns are objects: {join_names(map(repr, kept), COLUMNS_LISTED)}. Drop "
+                "the rows without a value, or the columns."
+            )
+        return plain
+
+    def build_frames(self, *, strict: bool, quiet: bool = False) -> Frames:
+        """Return the frames of all lists."""
+        return Frames(self, partial(self._mark, self, quiet=quiet), strict=strict)
+
+    def build_table(self, path: str | None, **options: Any) -> pa.Table:  # noqa: ANN401
+        """Return a list as an Arrow table."""
+        columns, _, _ = self._read_columns(path, **options)
+        return build_table(columns)
+
+    def write_parquet(
+        self,
+        file: str | PathLike[str] | IO[bytes],
+        path: str | None,
+        options: Mapping[str, Any],
+        **shape: Any,  # noqa: ANN401
+    ) -> None:
+        """Write a list as Parquet, with `options` of pyarrow."""
+        from pyarrow.parquet import write_table
+
+        columns, _, attrs = self._read_columns(path, **shape)
+        write_table(build_parquet_table(build_table(columns), attrs), file, **options)
+
+    def write_csv(
+        self,
+        file: str | PathLike[str] | IO[str] | None,
+        path: str | None,
+        options: Mapping[str, Any],
+        **shape: Any,  # noqa: ANN401
+    ) -> str | None:
+        """Write a list as CSV, with `options` of pandas; return the text without a file."""
+        columns, count, _ = self._read_columns(path, **shape)
+        frame = assemble_frame({name: c.to_text_array() for name, c in columns.items()}, count)
+        text: str | None = frame.to_csv(file, **{"index": False, **options})
+        return text
+
+    def write_excel(
+        self,
+        file: str | PathLike[str] | IO[bytes],
+        path: str | None,
+        *,
+        short: bool,
+        explode: str | None,
+        strict: bool,
+    ) -> None:
+        """Write all lists, or the one at a path, as the sheets of a workbook."""
+        if path is None and explode is None:
+            sheets = dict(self.build_frames(strict=strict))
+        else:
+            sheets = {
+                path or "rows": self.build_frame(
+                    path, nullable=True, short=short, explode=explode, strict=strict
+                )
+            }
+        if short:
+            sheets = {
+                name: frame.set_axis(shorten_names(list(frame.columns)), axis="columns")
+                for name, frame in sheets.items()
+            }
+        write_workbook(sheets, file)
+
+    def build_previews(self, limit: int | None) -> dict[str, Preview]:
+        """Return the first `limit` rows of each outermost list, by name.
+
+        Empty if there is an outermost list of lists, which these tables would not show.
+
+        Raises
+        ------
+        FrameError
+            If a value does not fit its column.
+        """
+        lists = get_read_plan(self.shape).root.inner_tables
+        if any(isinstance(inner.row, ResultTable) for inner in lists):
+            return {}
+        previews = {}
+        for outer in lists:
+            plan, table, _ = _get_list_plan(self, outer.name)
+            tables, outline = read_tables(self, plan, limit=limit)
+            rows = tables[table.name]
+            items = follow_path(outline, table.path)
+            frame = assemble_frame({c.column.name: c.to_pandas() for c in rows.columns}, rows.count)
+            count = len(items) if isinstance(items, (list, tuple, ColumnBatch)) else 0
+            beside = _collect_values_beside(self, outline, table)
+            nested = tuple(inner.name for inner in outer.walk() if inner is not outer)
+            verdict = _judge_list(self, beside, table, count)
+            previews[table.name] = Preview(frame, count - rows.dropped, beside, nested, verdict)
+        return previews
+
+    def build_errors_frame(self, errors: Sequence[Mapping[str, object]]) -> pd.DataFrame:
+        """Return errors as a DataFrame: message, path, list and row, position, code and type."""
+        paths = [_get_error_path(error) for error in errors]
+        rows_by_path = _find_error_rows(self, {path for path in paths if path})
+        rows = []
+        for error, path in zip(errors, paths, strict=True):
+            # The row of the innermost list on the path.
+            end = next((end for end in range(len(path), 0, -1) if type(path[end - 1]) is int), 0)
+            places = error.get("locations")
+            place = places[0] if isinstance(places, (list, tuple)) and places else None
+            place = place if isinstance(place, Mapping) else {}
+            rows.append(
+                (
+                    explain_message(error),
+                    format_error_path(error),
+                    *(rows_by_path.get(path[:end], (None, None)) if end else (None, None)),
+                    _parse_position(place.get("line")),
+                    _parse_position(place.get("column")),
+                    read_error_code(error),
+                    read_error_type(error),
+                )
+            )
+        return pd.DataFrame(rows, columns=list(ERROR_DTYPES)).astype(ERROR_DTYPES)
+
+    def read_list(self, path: str | None) -> tuple[dict[str, FrameColumn], dict[str, bool]]:
+        """Return the columns of a list, and whether their values may be missing; no warnings."""
+        columns, _, _ = read_columns(self, path, strict=False)
+        table = choose_table(self.shape, self.holder, path)
+        return columns, {column.name: column.nullable for column in table.columns}
 
 
 def _list_items(value: Any, shape: Shape) -> Sequence[object]:  # noqa: ANN401 - JSON values
@@ -186,52 +361,13 @@ def _get_list_plan(answer: AnswerData, path: str | None, explode: str | None = N
     key = ("list", repr(path), repr(explode), scalars.get_version())
     list_plan: _ListPlan | None = answer.shape.cache.get(key)
     if list_plan is None:
-        chosen = choose_table(answer, path)
+        chosen = choose_table(answer.shape, answer.holder, path)
         inner = [] if explode is None else _find_list_chain(chosen, explode)
         plan = get_read_plan(answer.shape, frozenset({chosen.name, *inner}), chosen.name)
         tables = [plan.wanted[name] for name in inner]
         list_plan = _ListPlan(plan, plan.wanted[chosen.name], tables)
         answer.shape.cache[key] = list_plan
     return list_plan
-
-
-def build_list_frame(
-    answer: AnswerData,
-    path: str | None = None,
-    *,
-    short: bool = False,
-    explode: str | None = None,
-    strict: bool = True,
-) -> pd.DataFrame:
-    """Return the frame of a list, by default of the only one.
-
-    Parameters
-    ----------
-    answer
-        The data and their shape.
-    path
-        The name of the list; None if at most one list is not inside another.
-    short
-        Whether to shorten column names to their shortest unique suffix.
-    explode
-        The name of a list in its rows whose items become rows; None to keep it in cells.
-    strict
-        Whether a value that does not fit its column is an error.
-
-    Returns
-    -------
-    DataFrame
-        With ``attrs`` ``beside``, ``dropped`` and ``total_count``.
-
-    Raises
-    ------
-    FrameError
-        If the list does not exist, one must be chosen, or a value does not fit its column.
-    """
-    columns, count, attrs = read_columns(answer, path, short=short, explode=explode, strict=strict)
-    frame = assemble_frame({name: c.to_pandas() for name, c in columns.items()}, count)
-    frame.attrs.update(attrs)
-    return frame
 
 
 def read_columns(
@@ -245,8 +381,25 @@ def read_columns(
 ) -> tuple[dict[str, FrameColumn], int, dict[str, object]]:
     """Return the columns of a list by name, the number of rows, and the ``attrs`` of its frame.
 
-    Parameters and errors are those of :func:`build_list_frame`. `numbered` is the name of a column
-    with the number of each row, repeated by `explode`; None for no such column.
+    Parameters
+    ----------
+    answer
+        The data and their shape.
+    path
+        The name of the list; None if at most one list is not inside another.
+    short
+        Whether to shorten column names to their shortest unique suffix.
+    explode
+        The name of a list in its rows whose items become rows; None to keep it in cells.
+    strict
+        Whether a value that does not fit its column is an error.
+    numbered
+        The name of a column with the number of each row, repeated by `explode`; None for none.
+
+    Raises
+    ------
+    FrameError
+        If the list does not exist, one must be chosen, or a value does not fit its column.
     """
     plan, table, exploded = _get_list_plan(answer, path, explode)
     tables, outline = read_tables(answer, plan, strict=strict)
@@ -262,34 +415,6 @@ def read_columns(
     for inner in exploded:
         _add_verdict(attrs, _judge_inner_lists(answer, tables, inner), count)
     return columns, count, attrs
-
-
-def build_previews(answer: AnswerData, limit: int | None = None) -> dict[str, Preview]:
-    """Return the first `limit` rows of each outermost list, by name.
-
-    Empty if there is an outermost list of lists, which these tables would not show.
-
-    Raises
-    ------
-    FrameError
-        If a value does not fit its column.
-    """
-    lists = get_read_plan(answer.shape).root.inner_tables
-    if any(isinstance(inner.row, ResultTable) for inner in lists):
-        return {}
-    previews = {}
-    for outer in lists:
-        plan, table, _ = _get_list_plan(answer, outer.name)
-        tables, outline = read_tables(answer, plan, limit=limit)
-        rows = tables[table.name]
-        items = follow_path(outline, table.path)
-        frame = assemble_frame({c.column.name: c.to_pandas() for c in rows.columns}, rows.count)
-        count = len(items) if isinstance(items, (list, tuple, ColumnBatch)) else 0
-        beside = _collect_values_beside(answer, outline, table)
-        nested = tuple(inner.name for inner in outer.walk() if inner is not outer)
-        verdict = _judge_list(answer, beside, table, count)
-        previews[table.name] = Preview(frame, count - rows.dropped, beside, nested, verdict)
-    return previews
 
 
 class Frames(Mapping[str, pd.DataFrame]):
@@ -322,7 +447,7 @@ class Frames(Mapping[str, pd.DataFrame]):
 
     def __getitem__(self, name: str) -> pd.DataFrame:
         if name not in self._names:
-            raise FrameError(_describe_missing_list(name, self._answer))
+            raise FrameError(describe_missing_list(self._answer.shape, self._answer.holder, name))
         # All lists in one pass, since most callers take several frames.
         if not self._frames and not self._reads_singly:
             try:
@@ -380,40 +505,6 @@ class Frames(Mapping[str, pd.DataFrame]):
 
 
 # -- choosing a list
-
-
-def choose_table(answer: AnswerData, path: str | None) -> ResultTable:
-    """Return the list of that name, or the only one; the data without a list."""
-    root = get_read_plan(answer.shape).root
-    if path is None and root.name == DATA_TABLE:
-        return root
-    if path is None and len(root.inner_tables) == 1:
-        return root.inner_tables[0]
-    chosen = next((table for table in root.walk() if table.name == path and path), None)
-    if chosen is not None:
-        return chosen
-    if path is not None:
-        raise FrameError(_describe_missing_list(path, answer))
-    outer = root.inner_tables
-    listed = _describe_lists(outer, answer)
-    msg = f"The answer holds {len(outer)} lists. Choose one with path=: {listed}."
-    nested = [table for one in outer for table in one.walk() if table is not one]
-    if nested:
-        msg += f" Lists in their rows, also for path=: {_describe_lists(nested, answer)}."
-    raise FrameError(msg)
-
-
-def _describe_missing_list(path: str, answer: AnswerData) -> str:
-    tables = [table for table in get_read_plan(answer.shape).root.walk() if table.parent]
-    name, listed = sanitize_text(path, 80), _describe_lists(tables, answer) or "no list at all"
-    return f"The answer has no list at {name!r}. It has: {listed}."
-
-
-def _describe_lists(tables: Iterable[ResultTable], answer: AnswerData) -> str:
-    """Return the names of lists with the number of their rows."""
-    data = answer.holder.data
-    counts = {table.name: sum(1 for _ in iter_rows_with_paths(table, data)) for table in tables}
-    return ", ".join(f"{name!r} ({format_count(rows, 'row')})" for name, rows in counts.items())
 
 
 def _find_list_chain(chosen: ResultTable, explode: str) -> list[str]:
@@ -787,7 +878,7 @@ def add_dtypes(table: pa.Table, arrays: Mapping[str, PandasArray]) -> pa.Table:
     return table.replace_schema_metadata(schema.metadata)
 
 
-def build_parquet_table(table: pa.Table, attrs: Mapping[str, object]) -> pa.Table:
+def build_parquet_table(table: pa.Table, attrs: Mapping[Any, object]) -> pa.Table:
     """Return a table of :func:`build_table` as pandas reads it from Parquet.
 
     Parameters
@@ -817,31 +908,6 @@ ERROR_DTYPES = {
     "code": "string",
     "type": "string",
 }
-
-
-def build_errors_frame(errors: Sequence[Mapping[str, object]], answer: AnswerData) -> pd.DataFrame:
-    """Return errors as a DataFrame: message, path, list and row, position, code and type."""
-    paths = [_get_error_path(error) for error in errors]
-    rows_by_path = _find_error_rows(answer, {path for path in paths if path}) if any(paths) else {}
-    rows = []
-    for error, path in zip(errors, paths, strict=True):
-        # The row of the innermost list on the path.
-        end = next((end for end in range(len(path), 0, -1) if type(path[end - 1]) is int), 0)
-        places = error.get("locations")
-        place = places[0] if isinstance(places, (list, tuple)) and places else None
-        place = place if isinstance(place, Mapping) else {}
-        rows.append(
-            (
-                explain_message(error),
-                format_error_path(error),
-                *(rows_by_path.get(path[:end], (None, None)) if end else (None, None)),
-                _parse_position(place.get("line")),
-                _parse_position(place.get("column")),
-                read_error_code(error),
-                read_error_type(error),
-            )
-        )
-    return pd.DataFrame(rows, columns=list(ERROR_DTYPES)).astype(ERROR_DTYPES)
 
 
 def _get_error_path(error: Mapping[str, object]) -> ErrorPath:

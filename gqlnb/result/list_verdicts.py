@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graphql import Undefined, get_named_type
 from graphql.utilities import value_from_ast_untyped
 
 from gqlnb.document.paged_fields import WRAPPER_NAMES
-from gqlnb.document.paging_conventions import MORE_FLAGS, read_default
+from gqlnb.document.paging_conventions import (
+    MORE_FLAGS,
+    NEXT_CURSORS,
+    NEXT_POINTERS,
+    read_default,
+)
 from gqlnb.document.suspect_lists import (
+    CURSOR_WORDS,
     SIZE_WORDS,
     is_count_name,
     is_default_limit,
     is_named_after,
     is_round,
     is_usual,
+    may_be_short,
 )
 
 if TYPE_CHECKING:
@@ -29,7 +37,11 @@ if TYPE_CHECKING:
 
 TOTAL = re.compile(r"(?i:count|total)$")  # of all rows; `number` may be that of a page
 NUMERIC_TEXT = re.compile(r"[0-9]{1,9}(\.0)?")  # of a scalar that is sent as text, or a float
-INFOS = ("", "pageInfo.", "paginatorInfo.", "pagination.", "page_info.", "meta.")
+INFOS = ("", "pageInfo.", "paginatorInfo.", "pagination.", "page_info.", "meta.", "info.")
+# Cursors of the next page, null where there is none; those without a word for it only in an object
+# that describes the page.
+TOKENS = tuple(name for name in NEXT_CURSORS if re.search("next.|continuation", name))
+POINTERS = (*TOKENS, *(f"{info}{name}" for info in INFOS[1:] for name in (*TOKENS, *NEXT_POINTERS)))
 
 
 class Sizes(NamedTuple):
@@ -44,11 +56,14 @@ class Sizes(NamedTuple):
         value, or 0 or 1: they may be the size of a page, or its place.
     is_known
         Whether all arguments of the list are known: there is a schema, or the text has some.
+    token
+        The cursor of the next page in the object of the list, if an argument takes one; or empty.
     """
 
     numbers: list[tuple[str, int]]
     untried: list[str]
     is_known: bool
+    token: str = ""
 
 
 NO_SIZES = Sizes([], [], is_known=False)
@@ -115,7 +130,7 @@ def judge_list(
     'complete: no sign suggests that rows are missing'
     """
     sizes = NO_SIZES
-    if rows and document is not None:
+    if document is not None:
         sizes = _collect_sizes(document, path, variables or {})
     # What stands beside a root field says nothing of its list.
     return _judge(beside if len(path) > 1 else {}, path, rows, sizes, is_outermost=True)
@@ -131,20 +146,39 @@ def _judge(
 ) -> Verdict:
     start = ".".join([*path[:-1], ""])
     siblings = {name.removeprefix(start): v for name, v in beside.items() if name.startswith(start)}
+    reached = next((name for name, value in sizes.numbers if value == rows), None) if rows else None
+    sign = _read_page_signs(siblings, path[-1], rows, is_reached=reached is not None)
+    if sign is not None:
+        return sign
+    if reached is not None:
+        return Verdict("unknown", f"`{reached}: {rows}` is reached")
+    pointer = next((name for name in POINTERS if name in siblings), None)
+    if pointer is not None and not is_round(rows):  # there are endpoints that never fill it
+        return Verdict("complete", f"`{pointer}` is null")
+    # AppSync filters a page after it has cut it, so that short and empty ones are not the last.
+    if sizes.token and sizes.token not in siblings:
+        return Verdict("unknown", f"`{sizes.token}` is not selected")
+    return _judge_length(rows, sizes, is_outermost=is_outermost)
+
+
+def _read_page_signs(
+    siblings: Mapping[str, object], name: str, rows: int, *, is_reached: bool
+) -> Verdict | None:
+    """Judge a list by the flags, cursors and counts beside it; None if they say nothing."""
     flags = {f"{info}{flag}" for info in INFOS for flag in MORE_FLAGS} & siblings.keys()
     more = next((name for name in sorted(flags) if siblings[name] is True), None)
     # What counts in the object of a page, or beside a list that goes on, counts its rows.
-    is_page = more is not None or path[-1] in WRAPPER_NAMES
+    is_page = more is not None or name in WRAPPER_NAMES
     counts = {
-        name: value
-        for name, value in siblings.items()
-        if (is_count_name(name, path[-1:]) or (is_page and name.endswith("Count")))
+        key: value
+        for key, value in siblings.items()
+        if (is_count_name(key, [name]) or (is_page and key.endswith("Count")))
         and isinstance(value, int)
         and not isinstance(value, bool)
     }
-    for name, count in counts.items():
-        if count > rows:
-            return Verdict("more", f"`{name}` counts {count:,}", count)
+    larger = next((key for key, count in counts.items() if count > rows), None)
+    if larger is not None:
+        return Verdict("more", f"`{larger}` counts {counts[larger]:,}", counts[larger])
     if more is not None:
         return Verdict("more", f"`{more}` is true")
     end = next((name for name in sorted(flags) if siblings[name] is False), None)
@@ -154,14 +188,13 @@ def _judge(
         state = "complete" if wrong is None else "unknown"
         few = wrong and f"`{wrong}` counts {counts[wrong]:,}, and {rows:,} rows came"
         return Verdict(state, few or f"`{end}` is false")
-    reached = next((name for name, value in sizes.numbers if value == rows), None) if rows else None
-    equal = next((name for name, count in counts.items() if count == rows), None)
+    following = next((name for name in POINTERS if siblings.get(name)), None)
+    if following is not None:
+        return Verdict("more", f"`{following}` is not null")
+    equal = next((k for k, n in counts.items() if n == rows and not may_be_short(k, n)), None)
     # A count that equals the size, too, may be that of the page.
-    if equal is not None and reached is None:
-        return Verdict("complete", f"`{equal}` counts as many rows")
-    if reached is not None:
-        return Verdict("unknown", f"`{reached}: {rows}` is reached")
-    return _judge_length(rows, sizes, is_outermost=is_outermost)
+    is_sure = equal is not None and not is_reached
+    return Verdict("complete", f"`{equal}` counts as many rows") if is_sure else None
 
 
 def _judge_length(rows: int, sizes: Sizes, *, is_outermost: bool) -> Verdict:
@@ -257,8 +290,9 @@ def _collect_sizes(
     values = {name: value_from_ast_untyped(node) for name, node in defaults.items()}
     values |= variables
     sizes = Sizes([], [], is_known=kind is not None)
+    takes_cursor = False
     for depth in range(1, len(path) + 1):
-        node = document.find_field(path[:depth])
+        node, holder = document.find_field(path[:depth]), kind
         if node is None:
             break
         given = {
@@ -276,13 +310,24 @@ def _collect_sizes(
                 elif str(argument.type) == "Int" and given[name] in (None, Undefined, 0, 1):
                     untried.append(name)
             untried += _list_untried_members(declared.args, given)
+            takes_cursor |= any(is_named_after(name, CURSOR_WORDS) for name in declared.args)
         kind = None if declared is None else get_named_type(declared.type)
         if depth > above:
             sizes.untried.extend(untried)
             for name, value in given.items():
                 sizes.numbers.extend(_iterate_leaves(name, value))
     fields = getattr(kind, "fields", {})
-    return sizes._replace(untried=[name for name in sizes.untried if name not in fields])
+    token = next(filter(partial(_has_path, holder), POINTERS), "") if takes_cursor else ""
+    untried = [name for name in sizes.untried if name not in fields]
+    return sizes._replace(untried=untried, token=token)
+
+
+def _has_path(kind: Any, path: str) -> bool:  # noqa: ANN401 - a named type
+    """Return whether a dotted path leads to a field below a type."""
+    for name in path.split("."):
+        field = getattr(kind, "fields", {}).get(name)
+        kind = None if field is None else get_named_type(field.type)
+    return kind is not None
 
 
 def _list_untried_members(

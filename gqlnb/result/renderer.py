@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from gqlnb.config import load_project_settings
 from gqlnb.document.error_details import explain_message
-from gqlnb.document.scalar_values import format_short_age
+from gqlnb.document.scalar_values import format_short_age, is_missing
 from gqlnb.errors import (
     GqlnbError,
     clean_text,
@@ -70,6 +70,7 @@ NOT_AMOUNTS = re.compile(r"(?i:(^|[._ ])(id|number|year)$)|[a-z](Id|ID|Number|Ye
 BREAK = re.compile(r"[^\w.,]")  # where a browser may break a line
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 ERRORS_SHOWN = 10  # like the server's limit
+REASONS_SHOWN = 3  # errors in a warning
 ERRORS_EXAMINED = 1000  # for errors that share a line
 INDICES_SHOWN = 5  # of errors that share a line
 ITEMS_SHOWN = 20  # of a list or mapping within JSON
@@ -80,7 +81,8 @@ VALUE_SHOWN = 200  # characters of a value beside the table, or within JSON
 
 # Blocks overlap by a hair, or fonts other than the terminal's leave gaps between them. Their grey
 # is opaque, so that the overlaps are not darker; it is readable on light and dark pages.
-BAR_STYLE = "text-align:left;color:#777;white-space:nowrap;letter-spacing:-.06em"
+# They are small, so that a narrow page shows them whole.
+BAR_STYLE = "text-align:left;color:#777;white-space:nowrap;letter-spacing:-.06em;font-size:60%"
 LONG_NAME_STYLE = "text-align:left;white-space:normal;overflow-wrap:anywhere;max-width:40ch"
 # JupyterLab breaks preformatted text within words.
 TEXT_STYLE = "margin:0;white-space:pre-wrap;word-break:normal;overflow-wrap:anywhere"
@@ -172,7 +174,8 @@ class Grid(msgspec.Struct, frozen=True):
     links
         The address that a cell links to, by the number of its row and column.
     measure
-        The name of the column that the bars show; empty if it is the only one of numbers.
+        The name of the column that the bars show; empty if it is the last one, and has the only
+        numbers.
     """
 
     names: list[str]
@@ -249,7 +252,8 @@ def build_grid(frame: pd.DataFrame, limit: int = IN_TEXT) -> Grid:
         is_numeric or (is_object_dtype(dtype) and holds_numbers(values))
         for is_numeric, dtype, values in zip(numeric, dtypes, columns, strict=True)
     ]
-    measure = names[number] if bars and len(numbers) > 1 else ""
+    is_clear = len(numbers) == 1 and number == len(names) - 1  # the bars stand beside their numbers
+    measure = names[number] if bars and not is_clear else ""
     return Grid(names, right, rows, index, bars, unfolded, measure=measure)
 
 
@@ -260,9 +264,7 @@ def is_number(value: object) -> bool:
 
 def holds_numbers(values: Sequence[object]) -> bool:
     """Return whether all values are numbers or missing, as integers beyond 64 bits."""
-    from pandas import NA
-
-    present = [value for value in values if value is not None and value is not NA]
+    present = [value for value in values if not is_missing(value)]
     return bool(present) and all(map(is_number, present))
 
 
@@ -431,8 +433,6 @@ def format_float(value: float, decimals: int) -> str:
 
 def format_cell(value: JSON, limit: int) -> str:
     """Return a cell as one line of text."""
-    from pandas import isna
-
     if isinstance(value, str):
         return sanitize_text(value, limit)
     value = unwrap_array(value)
@@ -442,8 +442,7 @@ def format_cell(value: JSON, limit: int) -> str:
         return sanitize_text(
             json.dumps(clip_items(value), ensure_ascii=False, default=describe_value), limit
         )
-    missing: Any = isna(value)
-    return MISSING if missing else sanitize_text(describe_value(value), limit)
+    return MISSING if is_missing(value) else sanitize_text(describe_value(value), limit)
 
 
 def unwrap_array(value: JSON) -> JSON:
@@ -515,7 +514,7 @@ def render_cell(
     if tag == "td" and len(text) <= UNBROKEN_CELL and BREAK.search(text):
         style += ";white-space:nowrap"
     elif tag == "td" and len(text) > WIDE_CELL:
-        style += ";min-width:20em"
+        style += ";min-width:20em;overflow-wrap:anywhere"
     return f'<{tag} style="text-align:{"right" if right else "left"}{style}">{body}</{tag}>'
 
 
@@ -809,6 +808,16 @@ def format_error_path(error: Mapping[str, object]) -> str | None:
     if not isinstance(path, (list, tuple)) or not path:
         return None
     return format_path(path, 120)
+
+
+def describe_partial_answer(
+    errors: Sequence[Mapping[str, object]], *, lacks_data: bool = False
+) -> str:
+    """Return the warning about an answer with errors, with the first of them."""
+    messages = "; ".join(map(format_error, errors[:REASONS_SHOWN])).rstrip(".")
+    count = format_count(len(errors), "error")
+    reason = f"no data, and {count}" if lacks_data else count
+    return f"The answer is partial: {reason}: {messages}. See result.errors_frame()."
 
 
 def format_errors(result: Renderable) -> list[str]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from types import MappingProxyType
 from typing import IO, TYPE_CHECKING, Any, Self, TypeVar, overload
 
@@ -26,17 +26,25 @@ from gqlnb.interactive import raise_attribute_error, split_hints, warn_caller
 from gqlnb.option_checks import explain_keywords
 from gqlnb.optional_imports import import_optional
 from gqlnb.result import decoder
-from gqlnb.result.answer_notes import MISSING, list_notes
+from gqlnb.result.answer_notes import (
+    MISSING,
+    describe_inference,
+    describe_row_keys,
+    describe_scalar_dtype,
+    list_notes,
+)
+from gqlnb.result.checked_decoder import LARGE_BODY, SMALL_BODY
 from gqlnb.result.column_batch import MIN_BATCH_ROWS, ColumnData
-from gqlnb.result.decoder import DecimalData, decode_envelope, has_exact_scalars
+from gqlnb.result.decoder import CheckedData, DecimalData, decode_envelope, has_exact_scalars
 from gqlnb.result.renderer import (
     ERRORS_SHOWN,
+    describe_partial_answer,
     format_error,
     render_bundle,
     render_text,
 )
 from gqlnb.result.shape import NO_FORMS, build_shape, infer_shape
-from gqlnb.result.tables import get_read_plan, list_rows
+from gqlnb.result.tables import ALIASES, choose_table, get_read_plan, list_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -49,14 +57,16 @@ if TYPE_CHECKING:
 
     from gqlnb.document.document import Document
     from gqlnb.document.json_codec import JSON
+    from gqlnb.result.checked_decoder import CheckedDecoder
     from gqlnb.result.decoder import Envelope
-    from gqlnb.result.frames import FrameColumn, Frames
+    from gqlnb.result.frames import AnswerFrames, FrameColumn, Frames
     from gqlnb.result.paging_report import Report
     from gqlnb.result.renderer import Bundle, Preview
     from gqlnb.result.shape import ScalarForms, Shape
     from gqlnb.result.table_reader import AnswerData
 
     SchemaLoader = Callable[["Result"], "Result" | None]
+    LazyData = Envelope | CheckedData | DecimalData | ColumnData
 
 Model = TypeVar("Model")
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
@@ -79,11 +89,8 @@ _HINTS = split_hints(
     }
 )
 KEYS_SHOWN = 12
-REASONS_SHOWN = 3  # errors in a warning
 _given_messages: set[str] = set()  # one warning per source, or query, and process about inference
 _warned_scalars: dict[str | None, set[str]] = {}  # and one for each of its unknown scalars
-# The known scalars of the dtypes that unknown ones may get.
-INFERRED_LIKE = {"string": "String", "boolean": "Boolean", "Int64": "Long", "Float64": "Float"}
 # Neither copied nor pickled: only a client sends further requests, and for its own result.
 _TRANSIENT_STATE = frozenset({"_lazy_data", "_crawler", "_forms", "_schema_loader", "frames"})
 
@@ -152,7 +159,7 @@ class Result:
 
     # Private state. A result is immutable for its users; the functions below the class set these
     # fields while it is created, or when a frame first needs a schema.
-    _lazy_data: Envelope | DecimalData | ColumnData | None = field(default=None, init=False)
+    _lazy_data: LazyData | None = field(default=None, init=False)
     _schema_loader: SchemaLoader | None = field(default=None, init=False)
     _forms: ScalarForms | None = field(default=None, init=False)
     _crawler: object = field(default=None, init=False)
@@ -338,8 +345,8 @@ class Result:
         warning and set ``attrs["partial"]``; :meth:`errors_frame` lists them. Fields that the
         stand-in for GitHub has no data for cause one warning, too.
         """
-        return build_frame(
-            self, path, short=short, explode=explode, strict=strict, nullable=nullable
+        return self._load_answer(path).build_frame(
+            path, nullable=nullable, short=short, explode=explode, strict=strict
         )
 
     to_pandas = frame
@@ -347,7 +354,7 @@ class Result:
     @property
     def df(self) -> pd.DataFrame:
         """The frame of the only list, as by :meth:`frame` without arguments."""
-        return build_frame(self, None)
+        return self.frame()
 
     @cached_property  # writes to __dict__, which a frozen dataclass allows
     def frames(self) -> Frames:
@@ -377,10 +384,7 @@ class Result:
         Frames
             A mapping of names to DataFrames, each read on first access.
         """
-        from gqlnb.result.frames import Frames
-
-        answer = self._load_answer()
-        return Frames(answer, partial(self._mark_frame, answer, quiet=quiet), strict=strict)
+        return self._load_answer().build_frames(strict=strict, quiet=quiet)
 
     def dicts(self, path: str | None = None) -> list[Any]:
         """Return the rows of a list as mappings.
@@ -401,12 +405,10 @@ class Result:
         FrameError
             If `path` leads to no list; the message lists the paths.
         """
-        from gqlnb.result.frames import choose_table
-
-        answer = self._load_answer(loads_schema=False)
-        root = get_read_plan(answer.shape).root
-        table = root if path is None and len(root.inner_tables) != 1 else choose_table(answer, path)
-        return list_rows(self.data, table)
+        shape = get_shape(self) or infer_shape(self.data)
+        root = get_read_plan(shape).root
+        is_whole = path is None and len(root.inner_tables) != 1
+        return list_rows(self.data, root if is_whole else choose_table(shape, self, path))
 
     @overload
     def models(self, model: None = None) -> Any: ...  # noqa: ANN401 - of a class that is made now
@@ -463,7 +465,7 @@ class Result:
             self._load_schema()
         if self.data is None:
             self.raise_for_errors()
-        doubts = {PARTIAL: self._describe_errors()} if self.errors else {}
+        doubts = {PARTIAL: describe_partial_answer(self.errors)} if self.errors else {}
         _warn_once(self, {**doubts, **self._describe_missing_data()})
         found = (
             build_model(self.document, get_shape(self), self.variables) if model is None else model
@@ -498,7 +500,9 @@ class Result:
         FrameError
             If `path` leads to no list, or `path` is needed; if a value does not fit its column.
         """
-        return self._build_table(path, short=short, explode=explode, strict=strict)
+        return self._load_answer(path).build_table(
+            path, short=short, explode=explode, strict=strict
+        )
 
     arrow = to_arrow
 
@@ -531,7 +535,9 @@ class Result:
             If Polars is not installed.
         """
         polars = import_optional("polars", "polars", "return Polars frames")
-        table = self._build_table(path, short=short, explode=explode, strict=strict)
+        table = self._load_answer(path).build_table(
+            path, short=short, explode=explode, strict=strict
+        )
         frame: pl.DataFrame = polars.from_arrow(table)
         return frame
 
@@ -583,7 +589,9 @@ class Result:
         >>> connection.sql("select max(pages) from books").fetchall()
         [(474,)]
         """
-        table = self._build_table(path, short=short, explode=explode, strict=strict)
+        table = self._load_answer(path).build_table(
+            path, short=short, explode=explode, strict=strict
+        )
         connection.register(name, table)
         return connection.view(name)
 
@@ -626,12 +634,9 @@ class Result:
         are NumPy arrays, with timestamps in UTC but without a zone. Without rows, enums have no
         categories.
         """
-        from pyarrow.parquet import write_table
-
-        from gqlnb.result.frames import build_parquet_table, build_table
-
-        columns, _, attrs = self._read_columns(path, short=short, explode=explode, strict=strict)
-        write_table(build_parquet_table(build_table(columns), attrs), file, **options)
+        self._load_answer(path).write_parquet(
+            file, path, options, short=short, explode=explode, strict=strict
+        )
 
     def to_csv(
         self,
@@ -665,12 +670,9 @@ class Result:
         FrameError
             If `path` leads to no list, or `path` is needed; if a value does not fit its column.
         """
-        from gqlnb.result.frames import assemble_frame
-
-        columns, count, _ = self._read_columns(path, short=short, explode=explode, strict=strict)
-        frame = assemble_frame({name: c.to_text_array() for name, c in columns.items()}, count)
-        text: str | None = frame.to_csv(file, **{"index": False, **options})
-        return text
+        return self._load_answer(path).write_csv(
+            file, path, options, short=short, explode=explode, strict=strict
+        )
 
     def to_excel(
         self,
@@ -706,23 +708,7 @@ class Result:
         with a number of more than 15 digits or a day before March 1900 is text, since Excel would
         change its values. Text that begins with ``=`` stays text.
         """
-        from gqlnb.result.excel import write_workbook
-        from gqlnb.result.frames import assemble_frame, shorten_names
-
-        if path is None and explode is None:
-            sheets = dict(self.tables(strict=strict))
-        else:
-            columns, count, _ = self._read_columns(
-                path, short=short, explode=explode, strict=strict
-            )
-            arrays = {name: column.to_pandas() for name, column in columns.items()}
-            sheets = {path or "rows": assemble_frame(arrays, count)}
-        if short:
-            sheets = {
-                name: frame.set_axis(shorten_names(list(frame.columns)), axis="columns")
-                for name, frame in sheets.items()
-            }
-        write_workbook(sheets, file)
+        self._load_answer(path).write_excel(file, path, short=short, explode=explode, strict=strict)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         import pyarrow as pa
@@ -759,9 +745,7 @@ class Result:
             ``line`` and ``column``, ``code`` and ``type``, as the endpoint has them in the error
             or its extensions.
         """
-        from gqlnb.result.frames import build_errors_frame
-
-        return build_errors_frame(self.errors, self._load_answer(loads_schema=False))
+        return self._load_answer(loads_schema=False).build_errors_frame(self.errors)
 
     def raise_for_errors(self) -> Result:
         """Raise if there are errors beside the data, or values that contradict the schema.
@@ -851,26 +835,7 @@ class Result:
         FrameError
             If a value does not fit its column.
         """
-        from gqlnb.result.frames import build_previews
-
-        return build_previews(self._load_answer(loads_schema=False), rows)
-
-    def _read_columns(
-        self,
-        path: str | None,
-        **options: Any,  # noqa: ANN401 - of several types
-    ) -> tuple[dict[str, FrameColumn], int, dict[Any, object]]:
-        from gqlnb.result.frames import read_columns
-
-        answer = self._load_answer(path)
-        columns, count, attrs = read_columns(answer, path, **options)
-        return columns, count, self._mark_frame(answer, path, attrs)
-
-    def _build_table(self, path: str | None, **options: Any) -> pa.Table:  # noqa: ANN401 - of several types
-        from gqlnb.result.frames import build_table
-
-        columns, _, _ = self._read_columns(path, **options)
-        return build_table(columns)
+        return self._load_answer(loads_schema=False).build_previews(rows)
 
     def _load_schema(self) -> None:
         """Load the schema if it is not known and can be loaded."""
@@ -881,22 +846,20 @@ class Result:
                 self.__dict__["document"], self.__dict__["errors"] = typed.document, typed.errors
                 keep_exact_bytes(self)
 
-    def _load_answer(self, path: str | None = None, *, loads_schema: bool = True) -> AnswerData:
+    def _load_answer(self, path: str | None = None, *, loads_schema: bool = True) -> AnswerFrames:
         """Return the data for frames, with aliases as a list if `path` asks for it."""
-        # As bytes, if the shape is known and they came as bytes.
-        from gqlnb.result.frames import ALIASES, combine_aliases
-        from gqlnb.result.table_reader import AnswerData
+        from gqlnb.result.frames import AnswerFrames  # loads pandas
 
         if loads_schema:
             self._load_schema()
         shape, forms = get_shape(self), self._forms or NO_FORMS
-        if shape is None:
-            answer = AnswerData(self, infer_shape(self.data), None, forms)
-        else:
-            answer = AnswerData(self, shape, self._lazy_data, forms)
+        # As bytes, if the shape is known and they came as bytes.
+        source = None if shape is None else self._lazy_data
+        shape = shape or infer_shape(self.data)
+        answer = AnswerFrames(self, shape, source, forms, self._mark_frame)
         answer.infers = self._forms is None  # not a page, whose next ones may have other values
         if isinstance(path, str) and ALIASES in path:
-            return combine_aliases(answer, copy_with_decimals(self), path)
+            return answer.combine_aliases(copy_with_decimals(self), path)
         return answer
 
     def _mark_frame(
@@ -912,56 +875,28 @@ class Result:
             self.document.note_reading(columns=True)
         report = self.report
         if report is not None and report.left_out:  # of other lists than the one at `path`
-            from gqlnb.result.frames import choose_table
-
-            report = report.narrow_to(choose_table(answer, path).name)
+            report = report.narrow_to(choose_table(answer.shape, answer.holder, path).name)
         marks = self._build_marks(report)
         if quiet:
             return {**marks, **attrs}
         warnings = {**answer.remarks, **self._describe_missing_data()}
         for name in sorted(answer.inferred.keys() - _warned_scalars.setdefault(self.source, set())):
             _warned_scalars[self.source].add(name)
-            warnings[name] = _describe_scalar_dtype(name, answer.inferred[name])
+            warnings[name] = describe_scalar_dtype(name, answer.inferred[name])
         if self.errors:
-            warnings[PARTIAL] = self._describe_errors(lacks_data=answer.read_outline() is None)
+            lacks_data = answer.read_outline() is None
+            warnings[PARTIAL] = describe_partial_answer(self.errors, lacks_data=lacks_data)
         if report is not None and report.warning is not None:
             warnings[INCOMPLETE] = report.warning
         for name in sorted(answer.renumbered):
-            key = name.rpartition(".")[2]
-            warnings[name] = (
-                f"Ids in a list of {name!r} repeat or are missing, so what is in its rows has "
-                f"the row, {f'{key}_index'!r}, as key instead of {f'{key}.id'!r}."
-            )
+            warnings[name] = describe_row_keys(name)
         if warnings:
             _warn_once(self, warnings)
-        message = self._describe_inference()
+        message = describe_inference(self.source, self.document)
         if message and message not in _given_messages:
             _given_messages.add(message)
             warn_caller(message)
         return {**marks, **attrs}
-
-    def _describe_inference(self) -> str:
-        """Return why the dtypes of frames are inferred; "" if the schema has them."""
-        source = self.source or "this answer"
-        if self.document is None or not (self.document.schema or self.document.fault):
-            return (
-                f"No schema is known for {source}: the dtypes of its frames are inferred from the "
-                "values. A client takes it from Client(..., schema=), and client.schema says why "
-                "an endpoint's is not known; Result.from_bytes takes it from its document."
-            )
-        if self.document.schema is None:
-            return (
-                f"The schema of {source} does not fit a query that was sent to it: the dtypes of "
-                f"its frames are inferred from the values. {self.document.fault}"
-            )
-        return ""
-
-    def _describe_errors(self, *, lacks_data: bool = False) -> str:
-        """Return the warning about a partial answer, with its first errors."""
-        messages = "; ".join(map(format_error, self.errors[:REASONS_SHOWN])).rstrip(".")
-        count = format_count(len(self.errors), "error")
-        reason = f"no data, and {count}" if lacks_data else count
-        return f"The answer is partial: {reason}: {messages}. See result.errors_frame()."
 
     def _describe_missing_data(self) -> dict[str, str]:
         """Return the warning about fields without data, which look like values; by its mark."""
@@ -1031,46 +966,11 @@ def build_data_result(
     return result
 
 
-def build_frame(
-    result: Result,
-    path: str | None,
-    *,
-    short: bool = False,
-    explode: str | None = None,
-    strict: bool = True,
-    nullable: bool = True,
-) -> pd.DataFrame:
-    """Return the frame of a result like :meth:`Result.frame`."""
-    from gqlnb.result.frames import build_list_frame
-
-    answer = result._load_answer(path)
-    frame = build_list_frame(answer, path, short=short, explode=explode, strict=strict)
-    frame.attrs = result._mark_frame(answer, path, frame.attrs)
-    return frame if nullable else _convert_to_numpy(frame)
-
-
-def _convert_to_numpy(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a frame with the dtypes of NumPy; warn about integers that no float holds."""
-    from gqlnb.result.frames import convert_to_numpy
-
-    plain, kept = convert_to_numpy(frame)
-    if kept:
-        listed = join_names(map(repr, kept), KEYS_SHOWN)
-        warn_caller(
-            f"Missing values stand beside integers beyond 2**53, which floats would round, so "
-            f"these columns are objects: {listed}. Drop the rows without a value, or the columns."
-        )
-    return plain
-
-
 def read_list(result: Result, path: str | None) -> tuple[dict[str, FrameColumn], dict[str, bool]]:
     """Return the columns of a list, and whether their values may be missing; without warnings."""
-    from gqlnb.result.frames import choose_table, read_columns
-
     answer = result._load_answer()
     answer.infers = False  # one of many
-    columns, _, _ = read_columns(answer, path, strict=False)
-    return columns, {column.name: column.nullable for column in choose_table(answer, path).columns}
+    return answer.read_list(path)
 
 
 def get_shape(result: Result) -> Shape | None:
@@ -1079,33 +979,35 @@ def get_shape(result: Result) -> Shape | None:
 
 
 def locate_in_cell(result: Result, lines: int, place: str, own: int | None = None) -> Result:
-    """Locate the fields of a result's errors by lines of a notebook cell.
+    """Locate the fields of a result's errors by lines of a notebook cell, and return it."""
+    # `lines` of the cell are above the text, `place` is the word before a line number, and `own`
+    # the number of lines of the text in the cell, before saved fragments; None for all.
+    result.__dict__["_cell"] = lines, place, own
+    return result
+
+
+def attach_lazy_data(result: Result, lazy_data: LazyData) -> Result:
+    """Attach data that are decoded on first access to a new result, and return it."""
+    result.__dict__.pop("data", None)
+    result.__dict__["_lazy_data"] = lazy_data
+    return result
+
+
+def release_data(result: Result, body: bytes, checked: CheckedDecoder) -> None:
+    """Let a new result keep its bytes instead of its data until they are accessed.
 
     Parameters
     ----------
     result
         The result.
-    lines
-        The number of cell lines above the text.
-    place
-        The word before a line number.
-    own
-        The number of lines of the text that are in the cell; saved fragments follow. None for all.
-
-    Returns
-    -------
-    Result
-        The result.
+    body
+        The response that it was read from.
+    checked
+        The decoder of its data, which fit.
     """
-    result.__dict__["_cell"] = lines, place, own
-    return result
-
-
-def attach_lazy_data(result: Result, lazy_data: Envelope | DecimalData | ColumnData) -> Result:
-    """Attach data that are decoded on first access to a new result, and return it."""
-    result.__dict__.pop("data", None)
-    result.__dict__["_lazy_data"] = lazy_data
-    return result
+    # Notebooks may keep thousands of smaller ones, and larger ones are mostly text.
+    if SMALL_BODY <= len(body) < LARGE_BODY and not has_exact_scalars(checked.shape):
+        attach_lazy_data(result, CheckedData(body, result.data, checked.decode_members))
 
 
 def add_errors(result: Result, errors: Iterable[Mapping[str, Any]]) -> None:
@@ -1142,20 +1044,8 @@ def keep_crawler(result: Result, crawler: object) -> Result:
 
 
 def attach_schema_loader(result: Result, loader: SchemaLoader | None) -> Result:
-    """Attach a loader for the schema to a result, for its first frame; None detaches it.
-
-    Parameters
-    ----------
-    result
-        The result of a document without a schema.
-    loader
-        Returns the result with the schema, or None if that is not available; called once.
-
-    Returns
-    -------
-    Result
-        The result.
-    """
+    """Attach a loader for the schema to a result, for its first frame; None detaches it."""
+    # It is called once, and returns the result with the schema, or None if there is none.
     result.__dict__["_schema_loader"] = loader
     return result
 
@@ -1174,16 +1064,6 @@ def warn_incomplete(result: Result) -> Result:
     if result.report is not None and result.report.warning is not None:
         _warn_once(result, {INCOMPLETE: result.report.warning})
     return result
-
-
-def _describe_scalar_dtype(name: str, dtype: str) -> str:
-    """Return the warning about columns of an unknown scalar."""
-    return (
-        f"The scalar {name!r} is not known, so its columns have the dtype of their values, "
-        f"{dtype}, where all are of one kind. gqlnb.scalar({name!r}, "
-        f"like={INFERRED_LIKE[dtype]!r}) gives it to pages and to columns without values too; "
-        "dtype='object' keeps values as received."
-    )
 
 
 def _warn_once(result: Result, messages: Mapping[str, str]) -> None:

@@ -10,7 +10,7 @@ from decimal import Decimal
 from functools import cache, cached_property
 from itertools import chain
 from operator import attrgetter, itemgetter
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
@@ -20,6 +20,7 @@ from gqlnb.errors import StrictError, sanitize_text
 from gqlnb.result.column_batch import ColumnBatch
 from gqlnb.result.column_builder import ColumnBuilder, ColumnValueError
 from gqlnb.result.decoder import (
+    CheckedData,
     DecimalData,
     Envelope,
     RowDecoders,
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from gqlnb.result.column_batch import ColumnData
     from gqlnb.result.decoder import Data
     from gqlnb.result.shape import Shape
-    from gqlnb.result.tables import Path, ReadPlan, ResultColumn
+    from gqlnb.result.tables import DataHolder, Path, ReadPlan, ResultColumn
 
 CHUNK_BYTES = 1 << 18  # of rows decoded at a time: their structs fit into the processor's cache
 # A chunk of a wide table may be larger by as much for each column: a column takes as long for each
@@ -108,14 +109,6 @@ class TableRows:
         return found if len(np.unique(pairs)) == len(pairs) else None
 
 
-class DataHolder(Protocol):
-    """An object with the data of an answer, such as a result; they may be decoded on access."""
-
-    @property
-    def data(self) -> Data:
-        """The data as mappings and lists."""
-
-
 class AnswerData:
     """The data of an answer, as values or as bytes.
 
@@ -151,7 +144,7 @@ class AnswerData:
         self,
         holder: DataHolder,
         shape: Shape,
-        source: Envelope | DecimalData | ColumnData | None = None,
+        source: Envelope | CheckedData | DecimalData | ColumnData | None = None,
         forms: ScalarForms = NO_FORMS,
     ) -> None:
         self.holder = holder

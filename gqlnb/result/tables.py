@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, field
 from itertools import count, islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
@@ -18,20 +18,30 @@ from gqlnb.document import scalars
 from gqlnb.document.paging_conventions import MORE_FLAGS, TOTAL_FIELDS
 from gqlnb.document.scalars import UNKNOWN
 from gqlnb.document.suspect_lists import is_count_name
+from gqlnb.errors import FrameError, format_count, sanitize_text
 from gqlnb.result.shape import Shape, find_connection_path
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from gqlnb.document.scalars import Scalar
     from gqlnb.result.shape import ObjectSet
 
     Data = Any  # JSON values, or the dicts and lists of this process
 
+ALIASES = "*"  # stands for the aliases in a path
 DATA_TABLE = "data"  # the name of the only table of an answer without lists
 NODE = -1  # the member of an edge that is its node
 Name = tuple[str, ...]
 Path = tuple[str | int, ...]
+
+
+class DataHolder(Protocol):
+    """An object with the data of an answer, such as a result; they may be decoded on access."""
+
+    @property
+    def data(self) -> Data:
+        """The data as mappings and lists."""
 
 
 @dataclass(slots=True, eq=False)
@@ -460,3 +470,56 @@ def _find_member_names(place: object, number: int) -> tuple[str, ...] | None:
         if below is not None:
             return (name, *below)
     return None
+
+
+# -- choosing a list
+
+
+def choose_table(shape: Shape, holder: DataHolder, path: str | None) -> ResultTable:
+    """Return the list of that name, or the only one; the data without a list.
+
+    Parameters
+    ----------
+    shape
+        The shape of the data.
+    holder
+        The object with the data, whose rows an error counts.
+    path
+        The name of the list; None for the only one.
+
+    Raises
+    ------
+    FrameError
+        If the list does not exist, or one must be chosen.
+    """
+    root = get_read_plan(shape).root
+    if path is None and root.name == DATA_TABLE:
+        return root
+    if path is None and len(root.inner_tables) == 1:
+        return root.inner_tables[0]
+    chosen = next((table for table in root.walk() if table.name == path and path), None)
+    if chosen is not None:
+        return chosen
+    if path is not None:
+        raise FrameError(describe_missing_list(shape, holder, path))
+    outer = root.inner_tables
+    listed = _describe_lists(outer, holder)
+    msg = f"The answer holds {len(outer)} lists. Choose one with path=: {listed}."
+    nested = [table for one in outer for table in one.walk() if table is not one]
+    if nested:
+        msg += f" Lists in their rows, also for path=: {_describe_lists(nested, holder)}."
+    raise FrameError(msg)
+
+
+def describe_missing_list(shape: Shape, holder: DataHolder, path: str) -> str:
+    """Return the message that there is no list of that name, with the names of the others."""
+    tables = [table for table in get_read_plan(shape).root.walk() if table.parent]
+    name, listed = sanitize_text(path, 80), _describe_lists(tables, holder) or "no list at all"
+    return f"The answer has no list at {name!r}. It has: {listed}."
+
+
+def _describe_lists(tables: Iterable[ResultTable], holder: DataHolder) -> str:
+    """Return the names of lists with the number of their rows."""
+    data = holder.data
+    counts = {table.name: sum(1 for _ in iter_rows_with_paths(table, data)) for table in tables}
+    return ", ".join(f"{name!r} ({format_count(rows, 'row')})" for name, rows in counts.items())

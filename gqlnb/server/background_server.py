@@ -39,6 +39,7 @@ from gqlnb.server.listener import (
     find_calling_cell,
     resolve_address,
 )
+from gqlnb.server.request_log import build_timed_frame
 from gqlnb.server.worker_pool import HangingCall
 from gqlnb.tokens import Token
 
@@ -153,12 +154,9 @@ class Server:
         Each holds a worker thread, also after its client got an error or has left: Python cannot
         stop a function. Calls of one field hold at most half of the threads.
         """
-        import pandas as pd
-
-        frame = pd.DataFrame(self._listener.app.list_hanging(), columns=list(HangingCall._fields))
         dtypes = {"seconds": "Float64", "operation": "string", "resolver": "string"}
-        frame["time"] = pd.to_datetime(frame["time"], unit="s", utc=True)
-        return frame.astype(dtypes)
+        calls = self._listener.app.list_hanging()
+        return build_timed_frame(calls, HangingCall._fields, dtypes)
 
     def error(self, error_id: str) -> BaseException:
         """Return an exception that was masked: the client got its id only.

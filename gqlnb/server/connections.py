@@ -16,8 +16,11 @@ with each part of it. A complete request, the usual case, costs a few attribute 
 from __future__ import annotations
 
 import asyncio
+import logging
 import sys
+from asyncio import CancelledError
 from email.utils import formatdate
+from functools import partial
 from http import HTTPStatus
 from math import inf
 from time import monotonic
@@ -25,13 +28,15 @@ from typing import TYPE_CHECKING, Any
 from weakref import ref
 
 import httptools
+from uvicorn import Config
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from uvicorn.server import ServerState
 
 from gqlnb.http.preconditions import build_error_response
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
     from websockets.frames import Frame
@@ -39,6 +44,11 @@ if TYPE_CHECKING:
     from gqlnb.limits import Limits
     from gqlnb.server.app import App
 
+# The logger of uvicorn's protocols. It keeps exceptions only: no addresses, paths and invalid
+# requests of clients, and no requests that close() cancelled.
+_HTTP = logging.getLogger("gqlnb.server.http")
+_HTTP.setLevel(logging.ERROR)
+_HTTP.addFilter(lambda r: bool(r.exc_info and not isinstance(r.exc_info[1], CancelledError)))
 IDLE, HEAD, BODY, RUNNING, SENDING = "idle", "head", "body", "running", "sending"
 _INCOMPLETE_STAGES = {HEAD, BODY}  # stages that wait for the rest of a request
 # Bytes given to the parser at once. The requests in them are started or queued before we can check,
@@ -632,3 +642,42 @@ def _encode_refusal(status: int, headers: Iterable[tuple[bytes, bytes]]) -> byte
     lines += [b"content-length: %d" % len(response.body), b"connection: close", b""]
     lines.append(response.body)
     return b"\r\n".join(lines)
+
+
+def create_protocol_factory(app: App) -> tuple[Callable[[], Any], ConnectionWatcher]:
+    """Return a factory of uvicorn's protocols with limits, and the watcher of their connections."""
+    # The protocols use our own logger: uvicorn's loggers print to the cell, and other code in this
+    # process that runs uvicorn may have configured them.
+    watch = ConnectionWatcher(app, ServerState())
+    config = Config(
+        app,
+        interface="asgi3",
+        lifespan="off",
+        http=HttpConnection,
+        ws=partial(_create_websocket_protocol, watch),  # type: ignore[arg-type]
+        ws_max_size=watch.limits.body,  # type: ignore[arg-type]
+        # Compression saves nothing on loopback, and costs 64 KiB per connection.
+        ws_per_message_deflate=False,
+        log_config=None,
+        proxy_headers=False,
+        server_header=False,
+    )
+    config.load()
+
+    def create_protocol() -> HttpConnection:
+        protocol = HttpConnection(config=config, server_state=watch.state, app_state={})
+        protocol.watcher, protocol.logger, protocol.access_log = watch, _HTTP, False
+        return protocol
+
+    return create_protocol, watch
+
+
+def _create_websocket_protocol(
+    watch: ConnectionWatcher,
+    **options: Any,  # noqa: ANN401 - uvicorn's
+) -> WebSocketConnection:
+    # The limits may have changed since the listener was opened.
+    options["config"].ws_max_size = watch.app.limits.body
+    protocol = WebSocketConnection(**options)
+    protocol.watcher, protocol.logger, protocol.conn.logger = watch, _HTTP, _HTTP
+    return protocol

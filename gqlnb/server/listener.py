@@ -14,9 +14,7 @@ import os
 import socket
 import sys
 import threading
-from asyncio import CancelledError
 from contextlib import suppress
-from functools import partial
 from inspect import currentframe
 from ipaddress import ip_address
 from operator import index
@@ -30,7 +28,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from gqlnb.server.app import App
-    from gqlnb.server.connections import ConnectionWatcher, HttpConnection, WebSocketConnection
+    from gqlnb.server.connections import ConnectionWatcher
     from gqlnb.server.deployment import Certificate
 
 # The function in which IPython executes the code of a cell.
@@ -94,11 +92,6 @@ GRACE_SECONDS = 1.0  # seconds for running requests when a server is closed
 _STUCK_SECONDS = 1.0  # further seconds before a loop that a resolver blocks is abandoned
 _POLL_SECONDS = 0.002  # seconds between two checks for unsent responses
 _LOG = logging.getLogger("gqlnb.server")
-# The logger of uvicorn's protocols. It keeps exceptions only: no addresses, paths and invalid
-# requests of clients, and no requests that close() cancelled.
-_HTTP = logging.getLogger("gqlnb.server.http")
-_HTTP.setLevel(logging.ERROR)
-_HTTP.addFilter(lambda r: bool(r.exc_info and not isinstance(r.exc_info[1], CancelledError)))
 
 
 class Address(NamedTuple):
@@ -286,7 +279,9 @@ class Listener:
 
     def _run(self) -> None:
         try:
-            protocol, self._watcher = _create_protocol_factory(self.app)
+            from gqlnb.server.connections import create_protocol_factory  # loads uvicorn
+
+            protocol, self._watcher = create_protocol_factory(self.app)
             loop = _create_loop()
             try:
                 _run_until_done(
@@ -361,52 +356,6 @@ def _run_until_done(loop: asyncio.AbstractEventLoop, task: asyncio.Task[None]) -
         with suppress(SystemExit, KeyboardInterrupt):
             loop.run_until_complete(task)
     loop.run_until_complete(loop.shutdown_asyncgens())
-
-
-def _create_protocol_factory(app: App) -> tuple[Callable[[], Any], ConnectionWatcher]:
-    """Return a factory of uvicorn's protocols with limits, and the watcher of their connections."""
-    # The protocols use our own logger: uvicorn's loggers print to the cell, and other code in this
-    # process that runs uvicorn may have configured them.
-    from uvicorn import Config
-    from uvicorn.server import ServerState
-
-    from gqlnb.server.connections import ConnectionWatcher, HttpConnection
-
-    watch = ConnectionWatcher(app, ServerState())
-    config = Config(
-        app,
-        interface="asgi3",
-        lifespan="off",
-        http=HttpConnection,
-        ws=partial(_create_websocket_protocol, watch),  # type: ignore[arg-type]
-        ws_max_size=watch.limits.body,  # type: ignore[arg-type]
-        # Compression saves nothing on loopback, and costs 64 KiB per connection.
-        ws_per_message_deflate=False,
-        log_config=None,
-        proxy_headers=False,
-        server_header=False,
-    )
-    config.load()
-
-    def create_protocol() -> HttpConnection:
-        protocol = HttpConnection(config=config, server_state=watch.state, app_state={})
-        protocol.watcher, protocol.logger, protocol.access_log = watch, _HTTP, False
-        return protocol
-
-    return create_protocol, watch
-
-
-def _create_websocket_protocol(
-    watch: ConnectionWatcher,
-    **options: Any,  # noqa: ANN401 - uvicorn's
-) -> WebSocketConnection:
-    from gqlnb.server.connections import WebSocketConnection
-
-    # The limits may have changed since the listener was opened.
-    options["config"].ws_max_size = watch.app.limits.body
-    protocol = WebSocketConnection(**options)
-    protocol.watcher, protocol.logger, protocol.conn.logger = watch, _HTTP, _HTTP
-    return protocol
 
 
 def _set_stop(stop: asyncio.Future[float], grace: float) -> None:

@@ -176,12 +176,7 @@ class RequestLog:
 
     def build_frame(self) -> pd.DataFrame:
         """Return the requests, oldest first."""
-        import pandas as pd
-
-        entries = self._copy_entries()
-        frame = pd.DataFrame(entries, columns=list(LogEntry._fields)).astype(_DTYPES)
-        frame["time"] = pd.to_datetime(frame["time"], unit="s", utc=True)
-        return frame
+        return build_timed_frame(self._copy_entries(), LogEntry._fields, _DTYPES)
 
     def _copy_entries(self) -> list[LogEntry]:
         # Without a lock, which every request would have to take for the sake of a rare reader.
@@ -190,6 +185,17 @@ class RequestLog:
                 return list(self._entries)
             except RuntimeError:  # one was added meanwhile
                 continue
+
+
+def build_timed_frame(
+    rows: Sequence[tuple[Any, ...]], names: Sequence[str], dtypes: Mapping[str, str]
+) -> pd.DataFrame:
+    """Return rows as a DataFrame, whose column ``time`` is given in seconds since 1970."""
+    import pandas as pd
+
+    frame = pd.DataFrame(rows, columns=list(names)).astype(dict(dtypes))
+    frame["time"] = pd.to_datetime(frame["time"], unit="s", utc=True)
+    return frame
 
 
 def read_clocks() -> tuple[float, float]:

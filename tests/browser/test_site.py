@@ -125,6 +125,17 @@ QUESTIONS = {
     "sort by stars": "star-search",
     "delete a record": "mutations",
     "sqlalchemy": "database",
+    "sidebar": "side-panel",
+    "share notebook without token": "remove-a-token",
+    "pydantic": "typed-models",
+    "graphiql": "explorer",
+    "write query without knowing graphql": "side-panel",
+    "stale cached answer": "remember-answers",
+    "how many requests will it take": "harvest",
+    "api key": "headers",
+    "date range": "dates-and-times",
+    "logging requests": "debug-requests",
+    "upload a file": "mutations",
 }
 SEARCH_IS_OVER = re.compile("Search finished|did not match any")
 

@@ -13,8 +13,8 @@ import gqlnb
 from gqlnb import Access, Client, OptionError, Schema, TransportError, config, serve
 from gqlnb.cli.main import main
 from gqlnb.client import connections
-from gqlnb.client.endpoint_report.meter import Meter, RequestLimitError
-from gqlnb.client.endpoint_report.scalars import name_form
+from gqlnb.client.endpoint_report.describe import name_form
+from gqlnb.client.endpoint_report.report import Meter, RequestLimitError
 from gqlnb.http.messages import Response
 from tests.named_connections import forget_connection
 
@@ -326,24 +326,6 @@ def test_a_size_is_given_where_one_is_needed():
     assert report.find("stars: `first`").finding == "size"
 
 
-def test_arguments_of_a_list_in_an_object_are_tried():
-    """graphene-django-extras 1.0 has them on the list beside the count."""
-    sdl = """type Query { stars(id: ID): Stars! } type Star { id: ID! }
-    type Stars { results(limit: Int = 25, offset: Int): [Star!]! totalCount: Int! }"""
-
-    def get(_root: Any, args: Any, _context: Any) -> Any:
-        return STARS[args.get("offset") or 0 :][: min(args["limit"], 50)]
-
-    resolvers = {
-        "Query": {"stars": lambda *_: {}},
-        "Stars": {"results": get, "totalCount": lambda *_: len(STARS)},
-    }
-    report = Client(Schema(sdl, resolvers)).describe()
-    assert report.find("stars: `limit`").finding == "size"
-    assert report.find("stars: `offset`").finding == "offset"
-    assert report.find("stars: largest page").finding == "50 rows"
-
-
 @pytest.mark.parametrize("size", ["limit", "first"])
 def test_cursors_are_followed_whatever_the_size_is_called(size):
     """DataJunction 0.0.272 has `limit` beside `after`; strawberry-django refuses what it sent."""
@@ -376,6 +358,37 @@ def test_a_scalar_is_reported_beside_the_errors_of_other_fields():
     report = Client(Schema(sdl, {"Query": {"stars": lambda *_: rows}})).describe()
     assert report.find("Date: variable").finding == 'takes "1999-12-31"'
     assert report.find("Interval: dtype").finding == "object"
+
+
+def test_a_list_in_an_object_has_its_own_arguments():
+    """They are written on the list, and a count beside it is compared."""
+    sdl = """type Query { box(kind: String): Box! } type Star { id: ID! }
+    type Box { stars(limit: Int = 10, offset: Int = 0): [Star!]! total: Int! }"""
+
+    def get(_root: Any, args: Any, _context: Any) -> Any:
+        return STARS[args["offset"] :][: min(args["limit"], 50)]
+
+    box = {"total": len(STARS)}
+    schema = Schema(sdl, {"Query": {"box": lambda *_: box}, "Box": {"stars": get}})
+    report = Client(schema).describe()
+    assert report.find("box.stars: `limit`").finding == "size"
+    assert report.find("box.stars: largest page").finding == "50 rows"
+    assert report.find("box.stars: count").finding == f"`total`: {len(STARS)}, agrees"
+    assert report.lists["Box.stars"].arguments.position == ("offset",)
+    assert report.find("harvest").finding == "not needed for box.stars"
+
+
+def test_a_harvest_is_advised_where_the_last_rows_do_not_come():
+    """As of a search that counts all matches, and returns the first ones."""
+    sdl = """type Query { find(limit: Int = 10, offset: Int = 0): Page! } type Star { id: ID! }
+    type Page { rows: [Star!]! total: Int! }"""
+
+    def find(_root: Any, args: Any, _context: Any) -> Any:
+        return {"rows": STARS[:40][args["offset"] :][: min(args["limit"], 15)], "total": len(STARS)}
+
+    report = Client(Schema(sdl, {"Query": {"find": find}})).describe()
+    assert "the list has a cap" in report.find("find: count").evidence
+    assert report.find("find: harvest()").finding == "may fetch more than its pages"
 
 
 def test_an_address_without_a_server_is_an_error():

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 import nbformat
 import pytest
 
-from gqlnb import OptionError, RateLimited
+from gqlnb import Client, OptionError, RateLimited, Schema
 from gqlnb.client.progress import PROGRESS_VARIABLE, TESTING_VARIABLES, Progress, render_bar
 from gqlnb.http.rate_limit_rules import Budget
 from gqlnb.lists.accounts import announce_pause
@@ -150,6 +150,33 @@ def test_the_bar_says_what_further_requests_are_for(capsys):
         assert "no row is missing" not in shown(capsys)[-1]
         progress(100, 100, 2)
         assert "2 requests, checking that no row is missing" in shown(capsys)[-1]
+        progress(100, 100, 2, unproved="books")
+        assert "2 requests, checking that no row of books is missing" in shown(capsys)[-1]
+
+
+def test_the_bar_names_the_lists_that_go_on(capsys):
+    """Both authors are there, and their books are not."""
+    sdl = """
+      type Query { authors(first: Int, after: String): Authors! author(id: ID!): Author }
+      type Authors { totalCount: Int! nodes: [Author!]! pageInfo: PageInfo! }
+      type Author { id: ID! books(first: Int!, after: String): Books! }
+      type Books { nodes: [Book!]! pageInfo: PageInfo! }
+      type Book { title: String! }
+      type PageInfo { hasNextPage: Boolean! endCursor: String }
+    """
+
+    def list_books(_root, args, _context):
+        start = int(args.get("after") or 0)
+        nodes = [{"title": str(number)} for number in range(start, min(start + 2, 5))]
+        return {"nodes": nodes, "pageInfo": {"hasNextPage": start < 3, "endCursor": start + 2}}
+
+    authors = {"totalCount": 2, "nodes": [{"id": 1}, {"id": 2}], "pageInfo": {"hasNextPage": False}}
+    queries = {"authors": lambda *_: authors, "author": lambda _root, args, _context: args}
+    resolvers = {"Query": queries, "Author": {"books": list_books}}
+    text = "{ authors { totalCount nodes { id books(first: 2) { nodes { title } } } } }"
+    with Client(Schema(sdl, resolvers)) as client:
+        client.execute_all(text, follow="all", progress=True)
+    assert "1 request, checking that no row of authors.books is missing" in shown(capsys)[1]
 
 
 @pytest.mark.usefixtures("person")

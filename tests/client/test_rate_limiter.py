@@ -27,7 +27,7 @@ SOURCE = "http://here/graphql"
 SECRET = "canary-5c1e"
 RATE = "{ rateLimit { cost limit remaining resetAt } viewer { login } }"
 OK = {"data": {"hello": "Hi"}}
-BUCKET = {"throttleStatus": {"maximumAvailable": 1000, "currentlyAvailable": 10, "restoreRate": 50}}
+BUCKET = {"throttleStatus": {"maximumAvailable": 1000, "currentlyAvailable": 0, "restoreRate": 0.1}}
 
 
 class Hands(Clock):
@@ -124,7 +124,7 @@ def test_an_endpoint_without_rate_limit_headers_causes_no_wait(hands):
     """A thousand requests take no time on the clock."""
     pace, _ = paced(hands, wait=0)
     for _ in range(1000):
-        with pace.queue_request(points=100):
+        with pace.queue_request():
             pace.record_outcome(answered())
     assert (hands.waited, pace.concurrency, repr(pace.budget)) == ([], MAX_CONCURRENT, "Budget()")
 
@@ -289,7 +289,7 @@ def test_ctrl_c_interrupts_a_real_wait():
         (lambda _: RateLimited("m", wait=90), r"The endpoint requested a delay\."),
         (
             lambda _: Result({}, extensions={"cost": BUCKET}, response=Response(200)),
-            r"The budget has 10 points, too few for the request\.",
+            r"The budget has 0 points, too few for the request\.",
         ),
     ],
 )
@@ -298,7 +298,7 @@ def test_the_reason_for_a_wait_is_shown(hands, monkeypatch, capsys, caplog, told
     monkeypatch.setattr("gqlnb.interactive.is_interactive", lambda: True)
     pace, _ = paced(hands)
     pace.record_outcome(told(hands.now()))
-    with caplog.at_level("WARNING", "gqlnb"), pace.queue_request(points=500):
+    with caplog.at_level("WARNING", "gqlnb"), pace.queue_request():
         pass
     (said,) = caplog.messages
     assert re.fullmatch(rf"{SOURCE}: {reason} Retrying in \d+\.\d s\.", said)
@@ -317,7 +317,7 @@ def test_an_interrupted_wait_releases_its_turn(hands, error):
     hands.wait = interrupted
     with pytest.raises(error), pace.queue_request():
         pytest.fail("it went")
-    assert (len(gate._waiting), gate.flow.in_flight, gate.flow.reserved_points) == (0, 0, 0)
+    assert (len(gate._waiting), gate.flow.in_flight) == (0, 0)
     hands.at += 700
     with pace.queue_request():
         assert gate.flow.in_flight == 1

@@ -1,12 +1,14 @@
 """JSON both ways."""
 
 import json
+from unittest import mock
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gqlnb.document.json_codec import JSONError, dump_json, load_json
+from gqlnb.document import json_codec
+from gqlnb.document.json_codec import JSONError, dump_json, encode_in_pieces, load_json
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
 NUMBERS = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
@@ -21,6 +23,25 @@ def test_json_values_round_trip(value):
     """Integers of any size included."""
     assert load_json(dump_json(value)) == value
     assert json.loads(dump_json(value)) == value
+
+
+@given(VALUES)
+def test_a_value_in_pieces_is_encoded_as_a_whole(value):
+    """Lists and dicts are divided wherever they are."""
+    whole = {"data": {"value": value, "rows": [value] * 20}}
+    with mock.patch.object(json_codec, "PIECE_BYTES", 8):
+        for is_valid in (True, False):
+            body = bytearray()
+            pieces = sum(1 for _ in encode_in_pieces(whole, body, is_valid=is_valid))
+            assert body == dump_json(whole)
+            assert pieces > 2
+
+
+@pytest.mark.parametrize("value", [[1, 2, {3}], {"a": {1: 2}}])
+def test_a_piece_without_a_json_form_is_refused(value):
+    """So are keys that are not strings."""
+    with pytest.raises(JSONError):
+        list(encode_in_pieces(value, bytearray(), is_valid=False))
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ import strawberry
 from graphql import build_schema, parse
 
 import gqlnb
-from gqlnb.engine.compiler import row_columns
+from gqlnb.engine.compiler import lazy_functions
 from gqlnb.result import column_batch
 from tests.engine.comparison import columnar, seen
 
@@ -152,15 +152,15 @@ def schema():
 def batches(monkeypatch):
     """Let lists of any length be columns; return, for each list, whether it became columns."""
     found: list[bool] = []
-    collect = row_columns.collect_columns
+    collect = lazy_functions.collect_columns
 
     def record(*given: Any) -> Any:
         batch = collect(*given)
         found.append(batch is not None)
         return batch
 
-    monkeypatch.setattr(row_columns, "MIN_BATCH_ROWS", 1)
-    monkeypatch.setattr(row_columns, "CHUNK_ROWS", 2)
+    monkeypatch.setattr(lazy_functions, "MIN_BATCH_ROWS", 1)
+    monkeypatch.setattr(lazy_functions, "CHUNK_ROWS", 2)
     monkeypatch.setattr("gqlnb.engine.compiler.plans.HOT", 0)
     monkeypatch.setattr("gqlnb.engine.compiler.lazy_functions.collect_columns", record)
     return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gqlnb.errors import AnswerError, AuthError, QueryError, TransportError
-from gqlnb.http.error_responses import describe_page, find_message, is_login_path, unescape_json
+from gqlnb.http.error_responses import describe_page, find_message, is_login_path
 from tests.http.test_response_parser import answer
 
 LOGIN = b"""<!-- x --><!DOCTYPE html>
@@ -134,8 +134,3 @@ def test_login_urls_are_recognised():
     assert is_login_path("https://sso.example.com/")
     assert not is_login_path("/graphql/")
     assert not is_login_path("/blogin")
-
-
-def test_escape_sequences_are_decoded():
-    """Those that could hide a token."""
-    assert unescape_json(r"\u0041\/\u00e9\n") == r"A/\u00e9\n"

@@ -34,23 +34,23 @@ def flow(told=UNKNOWN_BUDGET, headers=None, took=0.0, **options):
     return made
 
 
-def fly(made, count, points=1):
+def fly(made, count):
     """Let requests go."""
     for _ in range(count):
-        made.start_request(points)
+        made.start_request()
 
 
 @pytest.mark.parametrize("told", [Budget(10, 0), Budget(10, 0, None, 1), Budget(None, 0)])
 def test_a_budget_without_a_reset_causes_no_wait(told):
     """The endpoint decides."""
-    assert flow(told).compute_delay(1, NOW) == 0
+    assert flow(told).compute_delay(NOW) == 0
 
 
 def test_an_exhausted_budget_is_waited_for():
     """Until its reset plus a second for clock skew; then it is full."""
     made = flow(Budget(5000, 0, at(40)))
-    assert made.compute_delay(1, NOW) == 40 + CLOCK_MARGIN
-    assert made.compute_delay(1, NOW + 40 + CLOCK_MARGIN) == 0
+    assert made.compute_delay(NOW) == 40 + CLOCK_MARGIN
+    assert made.compute_delay(NOW + 40 + CLOCK_MARGIN) == 0
     assert made.estimate_budget(NOW + 40 + CLOCK_MARGIN) == Budget(5000, 5000)
 
 
@@ -58,14 +58,14 @@ def test_points_of_running_requests_count_as_spent():
     """With three points left, three requests run and the fourth waits."""
     made = flow(Budget(5000, 3, at(40)))
     fly(made, 3)
-    assert made.compute_delay(1, NOW) is None
+    assert made.compute_delay(NOW) is None
     made.record_answer(Budget(5000, 2, at(40)), {}, 0, NOW)
-    made.finish_request(1)
-    assert made.compute_delay(1, NOW) is None  # two on their way, and two left
+    made.finish_request()
+    assert made.compute_delay(NOW) is None  # two on their way, and two left
     for _ in range(2):
         made.record_answer(Budget(5000, 0, at(40)), {}, 0, NOW)
-        made.finish_request(1)
-    assert made.compute_delay(1, NOW) == 40 + CLOCK_MARGIN
+        made.finish_request()
+    assert made.compute_delay(NOW) == 40 + CLOCK_MARGIN
 
 
 def test_late_responses_do_not_raise_the_budget():
@@ -78,20 +78,18 @@ def test_late_responses_do_not_raise_the_budget():
     assert made.estimate_budget(NOW + 45).remaining == 4999
 
 
-def test_a_request_over_the_whole_budget_is_sent_when_it_is_full():
-    """Waiting longer would not help."""
-    made = flow(Budget(100, 100, at(40)))
-    assert made.compute_delay(500, NOW) == 0
-    assert flow(Budget(100, 99, at(40))).compute_delay(500, NOW) == 40 + CLOCK_MARGIN
+def test_a_budget_without_any_points_causes_no_wait():
+    """Waiting would not help."""
+    assert flow(Budget(0, 0, at(40))).compute_delay(NOW) == 0
 
 
 def test_a_bucket_refills_continuously():
-    """Shopify's: 50 points a second."""
-    made = flow(Budget(1000, 10, None, 46, 50))
-    assert made.compute_delay(110, NOW) == 2
-    assert made.compute_delay(110, NOW + 2) == 0
-    assert made.estimate_budget(NOW + 2).remaining == 110
-    assert made.estimate_budget(NOW + 999).remaining == 1000
+    """Shopify's; here by half a point a second."""
+    made = flow(Budget(1000, 0, None, 46, 0.5))
+    assert made.compute_delay(NOW) == 2
+    assert made.compute_delay(NOW + 2) == 0
+    assert made.estimate_budget(NOW + 20).remaining == 10
+    assert made.estimate_budget(NOW + 9999).remaining == 1000
 
 
 def test_a_request_without_a_response_counts_as_charged():
@@ -99,18 +97,18 @@ def test_a_request_without_a_response_counts_as_charged():
     made = flow(Budget(5000, 10, at(40)), OURS)
     made.record_loss(58, None, NOW)
     assert made.estimate_budget(NOW).remaining == 9
-    made.start_request(1)
-    assert made.compute_delay(1, NOW) is None
+    made.start_request()
+    assert made.compute_delay(NOW) is None
     nothing = flow()
     nothing.record_loss(58, None, NOW)
-    assert (nothing.estimate_budget(NOW), nothing.compute_delay(1, NOW)) == (UNKNOWN_BUDGET, 0)
+    assert (nothing.estimate_budget(NOW), nothing.compute_delay(NOW)) == (UNKNOWN_BUDGET, 0)
 
 
 def test_an_overloaded_endpoint_pauses_all_requests():
     """After 503 with Retry-After, the former concurrency resumes."""
     made = flow()
     made.record_loss(1, 20, NOW)
-    assert (made.compute_delay(1, NOW), made.compute_delay(1, NOW + 20)) == (20, 0)
+    assert (made.compute_delay(NOW), made.compute_delay(NOW + 20)) == (20, 0)
     assert (made.capacity, made.requested_until) == (MAX_CONCURRENT, 0)
 
 
@@ -119,8 +117,8 @@ def test_a_rate_limit_with_a_wait_pauses_all_requests():
     made = flow()
     made.record_limit(30, NOW)
     made.record_limit(29, NOW + 1)
-    assert made.compute_delay(1, NOW) == made.requested_until - NOW == 30
-    assert made.compute_delay(1, NOW + 30) == 0
+    assert made.compute_delay(NOW) == made.requested_until - NOW == 30
+    assert made.compute_delay(NOW + 30) == 0
 
 
 def test_a_rate_limit_without_a_wait_pauses_for_a_growing_time():
@@ -128,15 +126,15 @@ def test_a_rate_limit_without_a_wait_pauses_for_a_growing_time():
     made = flow()
     for _ in range(8):
         made.record_limit(None, NOW)
-    assert (made.compute_delay(1, NOW), made.requested_until) == (DEFAULT_LIMIT_WAIT, 0)
+    assert (made.compute_delay(NOW), made.requested_until) == (DEFAULT_LIMIT_WAIT, 0)
     made.record_limit(None, NOW + 60)
-    assert made.compute_delay(1, NOW + 60) == 2 * DEFAULT_LIMIT_WAIT
+    assert made.compute_delay(NOW + 60) == 2 * DEFAULT_LIMIT_WAIT
     made.record_success(NOW + 90)  # it was on its way already
     made.record_limit(None, NOW + 180)
-    assert made.compute_delay(1, NOW + 180) == 4 * DEFAULT_LIMIT_WAIT
+    assert made.compute_delay(NOW + 180) == 4 * DEFAULT_LIMIT_WAIT
     made.record_success(NOW + 420)
     made.record_limit(None, NOW + 500)
-    assert made.compute_delay(1, NOW + 500) == DEFAULT_LIMIT_WAIT
+    assert made.compute_delay(NOW + 500) == DEFAULT_LIMIT_WAIT
 
 
 def test_a_rate_limit_halves_the_concurrency():
@@ -163,13 +161,13 @@ def test_github_requests_use_at_most_a_minute_per_minute():
     made = flow(headers=OURS, took=2)
     for second in range(28):
         made.record_answer(UNKNOWN_BUDGET, OURS, 2, NOW + second)
-    assert made.compute_delay(1, NOW + 28) == 0
-    made.start_request(1)
-    assert made.compute_delay(1, NOW + 28) is None  # one at a time
-    made.finish_request(1)
+    assert made.compute_delay(NOW + 28) == 0
+    made.start_request()
+    assert made.compute_delay(NOW + 28) is None  # one at a time
+    made.finish_request()
     made.record_answer(UNKNOWN_BUDGET, OURS, 2, NOW + 28)
-    assert made.compute_delay(1, NOW + 28) == 33
-    assert made.compute_delay(1, NOW + 28 + 33) == 0
+    assert made.compute_delay(NOW + 28) == 33
+    assert made.compute_delay(NOW + 28 + 33) == 0
 
 
 @pytest.mark.parametrize("took", [0.5, 2, 7.3, 10])
@@ -178,9 +176,9 @@ def test_the_sum_of_response_times_stays_below_a_minute(took):
     made, now = flow(headers=OURS, took=took), NOW
     ends, flying = [NOW], []
     while now < NOW + 5 * MINUTE:
-        wait = made.compute_delay(1, now)
+        wait = made.compute_delay(now)
         if wait == 0:
-            made.start_request(1)
+            made.start_request()
             flying.append(now + took)
             continue
         until = now + wait if wait else 1e99
@@ -189,7 +187,7 @@ def test_the_sum_of_response_times_stays_below_a_minute(took):
             flying.remove(now)
             ends.append(now)
             made.record_answer(UNKNOWN_BUDGET, OURS, took, now)
-            made.finish_request(1)
+            made.finish_request()
     for end in ends:
         assert sum(took for each in ends if end - MINUTE < each <= end) <= MINUTE
     assert len(ends) * took >= 4 * MINUTE
@@ -207,10 +205,10 @@ def test_requests_never_exceed_the_points(acts, width, points):
     left, flying = points, 0
     for act, pause in acts:
         now += pause
-        if act == "go" and made.compute_delay(1, now) == 0:
+        if act == "go" and made.compute_delay(now) == 0:
             assert left > 0
             assert flying < width
-            made.start_request(1)
+            made.start_request()
             left, flying = left - 1, flying + 1
         elif act in {"back", "lost"} and flying:
             flying -= 1
@@ -219,7 +217,7 @@ def test_requests_never_exceed_the_points(acts, width, points):
                 made.record_success(now)
             else:
                 made.record_loss(0, None, now)
-            made.finish_request(1)
+            made.finish_request()
         elif act == "limit":
             made.record_limit(pause, now)
     assert made.in_flight == flying

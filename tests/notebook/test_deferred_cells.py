@@ -53,7 +53,7 @@ def test_parts_are_shown_in_a_kernel_and_cleared_at_the_end(monkeypatch):
             shown.append(bundle["text/plain"])
 
     monkeypatch.setattr("gqlnb.notebook.subscription_cell.is_in_kernel", lambda: True)
-    monkeypatch.setattr("gqlnb.notebook.widgets.live_output.display", lambda *_, **__: Handle())
+    monkeypatch.setattr("gqlnb.notebook.display.display", lambda *_, **__: Handle())
     turn = Event()
 
     def wait(*_):

@@ -7,7 +7,7 @@ import pytest
 
 import gqlnb
 from gqlnb.errors import TargetError
-from gqlnb.notebook.operation_writer import find_paths, write_operation, write_selection
+from gqlnb.notebook.cell_edits import find_paths, write_operation, write_selection
 
 
 @pytest.fixture(scope="module")
@@ -47,6 +47,21 @@ def test_every_root_field_of_the_demo_can_be_written(demo):
     for name in demo.schema.query_type.fields:
         text = write_operation(demo.schema, [f"Query.{name}"])[0]
         assert graphql.validate(demo.schema, graphql.parse(text)) == [], text
+
+
+def test_the_rows_of_a_union_are_told_apart(demo):
+    """By a field of each type; fields of equal names have one type, or the query is not valid."""
+    text, variables = write_operation(demo.schema, ["Query.search"])
+    assert graphql.validate(demo.schema, graphql.parse(text)) == []
+    frame = demo.execute(text, {**variables, "type": "REPOSITORY"}).frame()
+    assert frame["name"].notna().all()
+    sdl = """
+      type Query { any: Any } union Any = A | B | C
+      type A { name: String id: ID! } type B { name: Int id: ID! } type C { size: Int }
+    """
+    selection = write_selection(gqlnb.Schema(sdl).graphql, "Query.any")
+    expected = "any { __typename ... on A { name } ... on B { id } }"
+    assert " ".join(selection.split()) == expected
 
 
 def test_a_path_below_the_root_is_completed(demo):

@@ -148,6 +148,9 @@ def test_code_in_descriptions_is_shown_as_code():
     assert re.findall(r"<code[^>]*>([^<]*)</code>", html)[2:] == ["first: 3", "&lt;b&gt;"]
     assert "or a ` alone." in html
     assert "`first: 3`" in repr(page)
+    hits = Listing(["place"], [["see `x` & <b>`y`"]], "")._repr_html_()
+    assert re.findall(r"<code[^>]*>([^<]*)</code>", hits) == ["x", "y"]
+    assert "&amp; &lt;b&gt;" in hits
 
 
 @pytest.mark.parametrize(

@@ -114,7 +114,7 @@ def test_columns_equal_the_reference(monkeypatch):
 
     Few lists of these cases can be; tests/engine/test_row_columns.py has more.
     """
-    monkeypatch.setattr("gqlnb.engine.compiler.row_columns.MIN_BATCH_ROWS", 1)
+    monkeypatch.setattr("gqlnb.engine.compiler.lazy_functions.MIN_BATCH_ROWS", 1)
     monkeypatch.setattr("gqlnb.engine.compiler.plans.HOT", 0)
     for mode in MODES:
         for block in seeds(mode):

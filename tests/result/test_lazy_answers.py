@@ -4,8 +4,10 @@ import copy
 import gc
 import json
 import pickle
+import threading
 import weakref
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from copy import deepcopy
 from unittest import mock
 
@@ -14,6 +16,7 @@ from graphql import build_schema
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import gqlnb
 from gqlnb import errors
 from gqlnb.document import scalars
 from gqlnb.document.document import Document
@@ -22,6 +25,8 @@ from gqlnb.http.messages import Response
 from gqlnb.http.response_parser import ResponseContext, parse_response
 from gqlnb.result import checked_decoder, table_reader, tables
 from gqlnb.result.checked_decoder import LARGE_BODY, DecoderSelector
+from gqlnb.result.decoder import NEWEST_TREES, Envelope
+from gqlnb.result.result import Result
 from gqlnb.tokens import Token
 from tests.examples import count_examples
 from tests.result.test_checked_decoder import DATA as ANYTHING
@@ -508,3 +513,67 @@ def test_lazy_and_immediate_decoding_agree(text, schema, data):
         same(response_of(body), asked)
         with mock.patch.object(checked_decoder, "check_and_read", return_value=False):
             same(response_of(body), asked)
+
+
+def test_the_data_are_decoded_once_for_all_threads():
+    """Two threads that read them at once get the same object."""
+    result = gqlnb.Result.from_bytes(b'{"data": {"a": [1]}}')
+    both, decode = threading.Barrier(2), Envelope.decode_data
+
+    def decode_slowly(envelope):
+        with suppress(threading.BrokenBarrierError):
+            both.wait(0.2)  # for another thread that decodes, if there may be one
+        return decode(envelope)
+
+    with (
+        mock.patch.object(Envelope, "decode_data", decode_slowly),
+        ThreadPoolExecutor(2) as threads,
+    ):
+        first, second = threads.map(lambda _: result.data, range(2))
+    assert first is second
+
+
+# -- answers of some kilobytes, whose data are decoded at once and freed after newer ones
+
+
+def read_and_pass(asked, *, use=repr):
+    """Return a result that was used, and is followed by newer ones."""
+    response = response_of({"data": edges(100)})
+    first = parse_response(response, asked)
+    use(first)
+    for _ in range(NEWEST_TREES):
+        parse_response(response, asked)
+    gc.collect()
+    return first
+
+
+def count_dicts():
+    """Return the number of nodes that are in memory."""
+    return sum(type(it) is dict and "kind" in it and "by" in it for it in gc.get_objects())
+
+
+@pytest.mark.parametrize("use", [Result.frame, Result._repr_mimebundle_, Result.previews])
+def test_the_data_of_older_small_answers_are_freed(use):
+    """Also if a frame was made of them, or they were shown; they are decoded again when read."""
+    asked = asked_of(SEARCH)
+    wanted = same(response_of({"data": edges(100)}), asked)[0]
+    read_and_pass(asked)
+    before = count_dicts()
+    results = [read_and_pass(asked, use=use) for _ in range(3)]
+    assert count_dicts() == before
+    for result in results:
+        frame = result.frame()
+        assert result.data == wanted
+        assert result.data is result.data
+        assert result.frame().equals(frame)
+
+
+def test_changed_data_of_older_small_answers_stay():
+    """The user of a result may change its data, and frames show it."""
+
+    def change(result):
+        result["search"]["edges"][1]["node"]["title"] = "changed"
+
+    result = read_and_pass(asked_of(SEARCH), use=change)
+    assert result["search"]["edges"][1]["node"]["title"] == "changed"
+    assert result.frame()["title"][0] == "changed"

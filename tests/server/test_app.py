@@ -380,3 +380,29 @@ def test_the_loop_turns_between_large_responses(monkeypatch):
 
     asyncio.run(ask_often())
     assert len(encoded) == len(set(encoded)) == 5
+
+
+def test_the_loop_turns_while_a_long_response_is_encoded():
+    """Small requests need not wait for all of it."""
+    rows, turns = [{"text": "x" * 2**20}] * 40, []
+
+    async def resolve_rows(*_):
+        turns.clear()
+        return rows
+
+    schema = Schema(
+        "type Query { rows: [Row] } type Row { text: String }", {"Query": {"rows": resolve_rows}}
+    )
+    host = Host(part(b'{"query":"{ rows { text } }"}'))
+
+    async def turn():
+        while not host.sent:
+            turns.append(len(host.sent))
+            await asyncio.sleep(0)
+
+    async def answer():
+        await asyncio.gather(App(schema)(SCOPE, host.receive, host.send), turn())
+
+    asyncio.run(answer())
+    assert len(turns) > 15
+    assert json.loads(host.body)["data"] == {"rows": rows}

@@ -1,24 +1,34 @@
-"""The report of an endpoint: its sections in order, the number of requests, and advice."""
+"""The report of an endpoint: its sections in order, the values of custom scalars, and advice."""
 
 from __future__ import annotations
 
+import json
+import re
 import time
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from graphql import (
     OperationType,
     get_named_type,
+    get_nullable_type,
     is_abstract_type,
+    is_list_type,
     is_scalar_type,
     is_specified_directive,
     is_specified_scalar_type,
 )
 
-from gqlnb.client.endpoint_report import lists, protocol, scalars
+from gqlnb.client.endpoint import ListSettings
+from gqlnb.client.endpoint_report import lists, protocol
 from gqlnb.client.endpoint_report.list_queries import ListQuery, find_list_queries, parse_list
-from gqlnb.client.endpoint_report.meter import MeteredClient, RequestLimitError
-from gqlnb.client.endpoint_report.report import EndpointReport, ReportLine, ReportWriter
-from gqlnb.client.measured_lists import ListSettings
+from gqlnb.client.endpoint_report.report import (
+    EndpointReport,
+    MeteredClient,
+    ReportLine,
+    ReportWriter,
+    RequestLimitError,
+)
 from gqlnb.errors import (
     AuthError,
     GqlnbError,
@@ -30,12 +40,15 @@ from gqlnb.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from graphql import GraphQLSchema
 
+    from gqlnb.client.endpoint import Endpoint
     from gqlnb.client.endpoint_report.lists import ListExaminer
+    from gqlnb.client.request_sender import RequestSender
     from gqlnb.client.schema_store import SchemaStore
+
 
 MAX_LISTS = 3
 MAX_CANDIDATES = 3 * MAX_LISTS  # lists that are asked for a first page, until that many have rows
@@ -46,21 +59,32 @@ MANY_TYPES = 8  # names that are shown
 
 
 def describe_endpoint(
-    client: MeteredClient, store: SchemaStore, names: Sequence[str] | None, *, dry_run: bool
+    endpoint: Endpoint,
+    sender: RequestSender,
+    store: SchemaStore,
+    names: Sequence[str] | None,
+    *,
+    max_requests: int,
+    dry_run: bool,
 ) -> EndpointReport:
     """Return the report of :meth:`gqlnb.Client.describe`.
 
     Parameters
     ----------
-    client
+    endpoint
+        The endpoint.
+    sender
         Sends the requests.
     store
         The schema store of the client, for an endpoint that refuses introspection.
     names
         The lists to examine; None for the first ones that have rows.
+    max_requests
+        The most requests to send.
     dry_run
         Whether to send nothing.
     """
+    client = MeteredClient(endpoint, sender, max_requests)
     if dry_run:
         return plan_report(client, names)
     lines, measured = list[ReportLine](), list[lists.ListExaminer]()
@@ -71,9 +95,9 @@ def describe_endpoint(
         texts = protocol.report_protocol(client, schema, writer)
         if schema is not None:
             report_schema(schema, ReportWriter("schema", lines))
-            with client.meter.reserve(scalars.MAX_REQUESTS):
+            with client.meter.reserve(MAX_SCALAR_REQUESTS):
                 examine_lists(client, schema, names, measured, lines)
-            scalars.report_scalars(client, measured, ReportWriter("scalars", lines))
+            report_scalars(client, measured, ReportWriter("scalars", lines))
     except RequestLimitError:
         reason = f"the report may send {client.meter.most} requests"
         ReportWriter("lists", lines).skip("the rest", reason)
@@ -92,7 +116,7 @@ def plan_report(client: MeteredClient, names: Sequence[str] | None) -> EndpointR
         "protocol": protocol.MAX_REQUESTS if client.http is not None else 0,
         "schema": 0 if client.is_in_process else MAX_INTROSPECTION,
         "lists": lists.MAX_REQUESTS * count,
-        "scalars": scalars.MAX_REQUESTS,
+        "scalars": MAX_SCALAR_REQUESTS,
     }
     lines = [
         ReportLine(name, "requests", f"at most {requests}", "planned, nothing was sent")
@@ -247,7 +271,26 @@ def advise(client: MeteredClient, measured: list[ListExaminer], lines: list[Repo
     introspection = found.get("introspection")
     if introspection is not None and introspection.finding == "refused":
         writer.add("schema=FILE", "texts are not checked without one", introspection.evidence)
-    writer.skip("harvest", "whether a list has a cap shows only beyond its last page")
+    advise_harvest(measured, found, writer)
+
+
+def advise_harvest(
+    measured: list[ListExaminer], found: Mapping[str, ReportLine], writer: ReportWriter
+) -> None:
+    """Say for which lists a harvest pays: those whose last rows no page shows."""
+    counts = {it.query.name: found.get(f"{it.query.name}: count") for it in measured}
+    capped = [it.query.name for it in measured if it.is_capped]
+    reached = [name for name, it in counts.items() if it and it.finding.endswith(", agrees")]
+    for name in capped:
+        writer.add(
+            f"{name}: harvest()", "may fetch more than its pages", f"{name}: count, see lists"
+        )
+    if reached:
+        writer.add(
+            "harvest", f"not needed for {', '.join(reached)}", "all counted rows can be reached"
+        )
+    if not (capped or reached):
+        writer.skip("harvest", "whether a list has a cap shows only beyond its last page")
 
 
 def describe_paging(measured: ListExaminer) -> str:
@@ -277,3 +320,135 @@ def collect_settings(
         if found != ListSettings():
             settings[f"{owner.name}.{name}"] = found
     return settings
+
+
+MAX_SCALAR_REQUESTS = 10
+EXACT = 2**53  # the integers up to here are exact as Float
+FORMS = (
+    ("timestamp with a zone", r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d.*(?:Z|[+-]\d\d(?::?\d\d)?)"),
+    ("timestamp without a zone", r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?"),
+    ("date", r"\d{4}-\d\d-\d\d"),
+    ("time", r"\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?"),
+    ("UUID", r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"),
+    ("duration", r"-?P(?=.)[\dYMWDTHS.]*"),
+    ("whole number as text", r"[+-]?\d+"),
+    ("decimal as text", r"[+-]?\d*\.\d+(?:[eE][+-]?\d+)?"),
+)
+
+
+def name_form(value: object) -> str:
+    """Return a noun for the form of a JSON value.
+
+    Examples
+    --------
+    >>> name_form("2024-02-29"), name_form("12.50"), name_form(2**60)
+    ('date', 'decimal as text', 'integer above 2**53')
+    """
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, int):
+        return "integer above 2**53" if abs(value) > EXACT else "integer"
+    if isinstance(value, str):
+        return next((name for name, form in FORMS if re.fullmatch(form, value)), "text")
+    return "object" if isinstance(value, dict) else "number"
+
+
+def report_scalars(
+    client: MeteredClient, lists: Sequence[ListExaminer], writer: ReportWriter
+) -> None:
+    """Report each custom scalar among the fields of the rows."""
+    seen: set[str] = set()
+    budget = client.meter.sent + MAX_SCALAR_REQUESTS
+    queries = [measured.query for measured in lists]
+    for measured in lists:
+        rows = measured.query.read(measured.result.data).rows or ()
+        for name, kind in measured.query.leaves.items():
+            if not is_scalar_type(kind) or is_specified_scalar_type(kind) or kind.name in seen:
+                continue
+            values = list(iterate_values(rows, name))
+            sample = next((value for value in values if value is not None), None)
+            if sample is None:
+                continue
+            seen.add(kind.name)
+            forms = Counter(map(name_form, values))
+            described = ", ".join(f"{form} ({count})" for form, count in forms.items())
+            shown = sanitize_text(json.dumps(sample, default=str, ensure_ascii=False), 60)
+            writer.add(kind.name, described, f"{measured.query.name}.{name}, such as {shown}")
+            writer.add(f"{kind.name}: dtype", find_dtype(measured, name), "column of that answer")
+            if client.meter.sent < budget:
+                report_variable(client, queries, kind.name, sample, writer)
+    if not seen:
+        writer.add("custom scalars", "none seen", "no field of the lists has one with a value")
+
+
+def iterate_values(rows: Iterable[Any], name: str) -> Iterator[Any]:
+    """Yield the values of a field of rows, those of lists one by one."""
+    for row in rows:
+        value = row.get(name) if isinstance(row, dict) else None
+        yield from value if isinstance(value, list) else [value]
+
+
+def find_dtype(measured: ListExaminer, name: str) -> str:
+    """Return the dtype that a frame of the answer has for a field."""
+    for frame in measured.result.tables(strict=False, quiet=True).values():
+        for column in frame.columns:
+            if str(column).rpartition(".")[2] == name:
+                return str(frame[column].dtype)
+    return "no column"
+
+
+def report_variable(
+    client: MeteredClient,
+    queries: Iterable[ListQuery],
+    scalar: str,
+    sample: object,
+    writer: ReportWriter,
+) -> None:
+    """Report whether a variable of a scalar takes a value as it came, and in the other form."""
+    subject = f"{scalar}: variable"
+    places = [(query, find_argument(query.declared.args, scalar)) for query in queries]
+    query, place = next((it for it in places if it[1] is not None), (None, None))
+    if query is None or place is None:
+        writer.skip(subject, "no argument of these lists takes it")
+        return
+    text = query.write({place: "$v"}).replace("{", f"query ($v: {scalar}) {{", 1)
+    taken, refused = list[str](), list[str]()
+    for value in list_forms(sample):
+        result, _ = client.ask(text, {"v": value})
+        shown = sanitize_text(json.dumps(value, ensure_ascii=False, default=str), 60)
+        # Errors beside the rows are those of their fields.
+        is_taken = result is not None and query.read(result.data).rows is not None
+        (taken if is_taken else refused).append(shown)
+    evidence = f"as {query.name}({'.'.join(map(str, place))})"
+    if refused:
+        evidence += f"; refused: {', '.join(refused)}"
+    writer.add(subject, f"takes {' and '.join(taken)}" if taken else "refused", evidence)
+
+
+def list_forms(sample: object) -> list[object]:
+    """Return a value as it came, and a number as text or the other way round."""
+    if isinstance(sample, (int, float)) and not isinstance(sample, bool):
+        return [sample, str(sample)]
+    if isinstance(sample, str) and re.fullmatch(r"[+-]?\d{1,15}(?:\.\d+)?", sample):
+        return [sample, float(sample) if "." in sample else int(sample)]
+    return [sample]
+
+
+def find_argument(
+    members: Mapping[str, Any], scalar: str, outer: tuple[str, ...] = ()
+) -> tuple[str, ...] | None:
+    """Return the path to an argument, or a member of one, that takes a scalar; None if none does.
+
+    Members are at most three levels below their argument.
+    """
+    for name, member in members.items():
+        kind, path = get_nullable_type(member.type), (*outer, name)
+        if getattr(kind, "name", "") == scalar:
+            return path
+        fields = {} if is_list_type(kind) or len(path) > 3 else getattr(kind, "fields", {})
+        inner = find_argument(fields, scalar, path)
+        if inner is not None:
+            return inner
+    return None

@@ -25,7 +25,7 @@ from gqlnb.document.paging_plan import write_member
 from gqlnb.document.suspect_lists import SIZE_WORDS, is_count_name, is_named_after
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from graphql import GraphQLField, GraphQLSchema
 
@@ -116,24 +116,21 @@ class ListQuery:
             node = parse_value(arguments[name]) if name in arguments else None
             arguments[name] = write_member(node, path[1:], text)
         body = f"{' '.join(self.leaves) or write_fragments(self.row_type)} {nested}".strip()
-        # Those that the field does not have are of the list in the object that it returns.
-        own = {name: text for name, text in arguments.items() if name in self.declared.args}
-        inner = {name: text for name, text in arguments.items() if name not in own}
-        text = self.write_field(write_arguments(own), body, write_arguments(inner))
-        for name in reversed(self.name.split(".")[:-1]):
-            text = f"{name} {{ {text} }}"
+        text = self.write_field(", ".join(f"{k}: {v}" for k, v in arguments.items()), body)
+        outer, _, name = self.name.rpartition(".")
+        if outer:
+            counts = () if self.is_wrapped else self.count_names
+            text = f"{outer} {{ {' '.join([text, *counts])} }}"
         return f"{{ {text} }}"
 
-    def write_field(self, arguments: str, body: str, inner: str = "") -> str:
+    def write_field(self, arguments: str, body: str) -> str:
         """Return the selection of the field, with selections of a row."""
         if self.has_edges:
             body = f"node {{ {body} }}"
         if self.is_wrapped:
             info = f" pageInfo {{ {' '.join(self.info_names)} }}" if self.info_names else ""
-            body = (
-                f"{self.steps[-1]}{inner} {{ {body} }}{info} {' '.join(self.count_names)}".strip()
-            )
-        return f"{self.steps[-1 - self.is_wrapped]}{arguments} {{ {body} }}"
+            body = f"{self.steps[-1]} {{ {body} }}{info} {' '.join(self.count_names)}".strip()
+        return f"{self.steps[-1 - self.is_wrapped]}{arguments and f'({arguments})'} {{ {body} }}"
 
     def find_nested(self) -> ListQuery | None:
         """Return the first list in the rows that needs no arguments; None if there is none."""
@@ -156,17 +153,11 @@ class ListQuery:
         rows: list[Any] | None = value if isinstance(value, list) else None
         if self.has_edges and rows:
             rows = [row.get("node") if isinstance(row, dict) else row for row in rows]
-        counts = [holder.get(name) for name in self.count_names] if self.is_wrapped else []
+        counts = [holder.get(name) for name in self.count_names]
         count = next((each for each in counts if isinstance(each, int)), None)
         info = holder.get("pageInfo") if self.info_names else None
         key = find_identifier(self.row_type)
         return Reading([identify_row(row, key) for row in rows or ()], count, info or {}, rows)
-
-
-def write_arguments(arguments: Mapping[str, str]) -> str:
-    """Return arguments in parentheses; an empty text for none."""
-    text = ", ".join(f"{name}: {value}" for name, value in arguments.items())
-    return text and f"({text})"
 
 
 def identify_row(row: object, key: str | None) -> str:
@@ -198,8 +189,10 @@ def find_list_queries(schema: GraphQLSchema) -> list[ListQuery]:
         is_plain = not any(map(is_required_argument, declared.args.values()))
         if is_object_type(kind) and kind is not root and is_plain and name not in queries:
             for key, query in find_lists_of(kind.fields).items():
-                path = f"{name}.{key}"
-                queries[path] = replace(query, name=path, steps=(name, *query.steps))
+                path, counts = f"{name}.{key}", query.count_names
+                counts = counts if query.is_wrapped else find_count_names(kind, [key, name])
+                steps = (name, *query.steps)
+                queries[path] = replace(query, name=path, steps=steps, count_names=counts)
     return sorted(
         queries.values(), key=lambda it: ("." in it.name, not it.declared.args, len(it.base))
     )
@@ -273,7 +266,7 @@ def build_wrapped_query(
         for inner, member in kind.fields.items()
         if is_list_type(get_nullable_type(member.type))
         and is_composite_type(get_named_type(member.type))
-        and not any(map(is_required_argument, member.args.values()))
+        and not member.args  # else it is a list of its own, behind this field
     }
     is_page = "pageInfo" in kind.fields or find_identifier(kind) is None  # else of its own
     if not lists or not is_page:
@@ -285,11 +278,16 @@ def build_wrapped_query(
     step = next((each for each in preferred if each in lists), next(iter(lists)))
     node = getattr(lists[step], "fields", {}).get("node") if step == "edges" else None
     row_type = lists[step] if node is None else get_named_type(node.type)
-    counts = tuple(
-        inner
-        for inner, member in kind.fields.items()
-        if is_leaf_type(get_named_type(member.type)) and is_count_name(inner, [step, name])
-    )
+    counts = find_count_names(kind, [step, name])
     return ListQuery(
         name, declared, (name, step), row_type, node is not None, info_names, base, counts
+    )
+
+
+def find_count_names(kind: NamedType, lists: Sequence[str]) -> tuple[str, ...]:
+    """Return the fields of an object that are named like a count of one of its lists."""
+    return tuple(
+        name
+        for name, member in kind.fields.items()
+        if is_leaf_type(get_named_type(member.type)) and is_count_name(name, lists)
     )

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from gqlnb.client.endpoint_report.list_queries import FIRST_SIZE, ListQuery, Reading
-from gqlnb.client.endpoint_report.meter import RequestLimitError
-from gqlnb.client.endpoint_report.report import NOT_TRIED
+from gqlnb.client.endpoint_report.report import NOT_TRIED, RequestLimitError
 from gqlnb.client.paging.experiments import Finding, RoleSearch, find_sign_of_cut
 from gqlnb.client.paging.page_size import find_size_limit
 from gqlnb.document.document import Document
@@ -23,8 +22,7 @@ if TYPE_CHECKING:
 
     from graphql import GraphQLSchema
 
-    from gqlnb.client.endpoint_report.meter import MeteredClient
-    from gqlnb.client.endpoint_report.report import ReportWriter
+    from gqlnb.client.endpoint_report.report import MeteredClient, ReportWriter
     from gqlnb.document.paging_conventions import ArgumentPath, PagingKind
     from gqlnb.document.suspect_lists import SuspectList
     from gqlnb.result.result import Result
@@ -65,6 +63,8 @@ class ListExaminer:
         The number of rows of the largest page; None if no limit was met.
     is_whole
         Whether a page has all rows.
+    is_capped
+        Whether the last of the rows that a count promises does not come.
     """
 
     result: Result
@@ -73,6 +73,7 @@ class ListExaminer:
     arguments = PageArguments("none")
     limit: int | None = None
     is_whole = False
+    is_capped = False
 
     def __init__(
         self, client: MeteredClient, schema: GraphQLSchema, query: ListQuery, writer: ReportWriter
@@ -379,7 +380,8 @@ class ListExaminer:
         finding = f"`{self.query.count_names[0]}`: {count}"
         total, how = self._count_rows(count)
         if total is None:
-            self.add("count", finding, f"whether it agrees was not tried: {how}")
+            reason = "unknown, or the list has a cap" if self.is_capped else "not tried"
+            self.add("count", finding, f"whether it agrees was {reason}: {how}")
         else:
             verdict = "agrees" if total == count else f"disagrees with {total} rows"
             self.add("count", f"{finding}, {verdict}", how)
@@ -394,6 +396,7 @@ class ListExaminer:
             last, behind = self._ask_position(start - 1), self._ask_position(start)
             if last is not None and behind is not None:
                 total = count if len(last.ids) == 1 and not behind.ids else None
+                self.is_capped = not (last.ids or behind.ids)
                 how = f"{format_argument(arguments.position)}: {start - 1} brought "
                 how += f"{len(last.ids)} rows, {start} brought {len(behind.ids)}"
                 return total, how
@@ -466,9 +469,7 @@ class ListExaminer:
 
     def _measure_nested(self, nested: ListQuery, arguments: str) -> int | None:
         """Return the length of the longest nested list; None if it was refused."""
-        body = nested.write_field(
-            arguments and f"({arguments})", next(iter(nested.leaves), "__typename")
-        )
+        body = nested.write_field(arguments, next(iter(nested.leaves), "__typename"))
         result, messages = self._client.ask(self.query.write(nested=body))
         if result is None or messages:
             self._refusal = messages

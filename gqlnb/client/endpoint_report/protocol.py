@@ -18,8 +18,7 @@ from gqlnb.http.messages import GRAPHQL_MEDIA_TYPE, JSON_MEDIA_TYPE, Response
 if TYPE_CHECKING:
     from graphql import GraphQLSchema
 
-    from gqlnb.client.endpoint_report.meter import MeteredClient
-    from gqlnb.client.endpoint_report.report import ReportWriter
+    from gqlnb.client.endpoint_report.report import MeteredClient, ReportWriter
     from gqlnb.client.http_transport import HttpTransport
 
 MAX_REQUESTS = 16

@@ -34,6 +34,10 @@ MAY_CONTINUE = (
     "the list may have more items, but its object cannot be requested again: give it larger pages "
     "in the query."
 )
+SHARED_VALUE = (
+    "as many rows as a page have the same `{}`, after which the next page begins, so that others "
+    "with it may be missing."
+)
 SMALLEST_SHARED_LIMIT = 10  # items; short lists have that many together by chance
 MAX_ITEMS_INSPECTED = 20  # items of each list that are searched for further lists
 
@@ -116,7 +120,10 @@ def _follow_cursor(
     more = get_at_path(page, info.more) if info.more else None
     row = cursor.get_last_row(page)
     # Where tokens come from protocol buffers, as in MLflow, the last one is an empty text.
-    following = get_at_path(row if info.is_of_row else page, info.cursor)
+    following = cursor.read_row_cursor(page) if info.is_of_row else get_at_path(page, info.cursor)
+    size, length = field.arguments.found_size or 0, evidence.last_length + cursor.place.dropped
+    if following is None and info.is_of_row and length >= size > 0:
+        return SHARED_VALUE.format(".".join(info.cursor))
     following = None if following == "" else following
     if following is None and field.is_connection and not field.backward:
         following = get_at_path(row, ("cursor",))
@@ -201,7 +208,8 @@ def _follow_number(
     if left == 0 and length and can_verify:
         # The total may be too small, or the length of the page; and overlapping pages have more
         # items than the total. One more page shows it.
-        first = place.pages == 1 and is_likely_truncated(length, size)
+        is_found = cursor.field.arguments.found_size is not None  # as rows came behind these
+        first = place.pages == 1 and (is_found or is_likely_truncated(length, size))
         over = not (full or first or any(each.repeated for each in cursor.filters))
     # There are endpoints that declare such a sign and never fill it.
     can_verify = can_verify and cursor.reachable and not cut and left is None

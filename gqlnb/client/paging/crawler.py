@@ -85,6 +85,7 @@ if TYPE_CHECKING:
 
 PAGES_PER_BATCH = 10  # pages in a request; ten lookups cost GitHub one point
 MAX_REPORTED_CURSORS = 100  # in a report
+MAX_NAMED = 3  # lists beside a bar
 MAX_FIRST_ATTEMPTS = 15  # page sizes tried for the first request, from 10,000 down to 1
 LOST_PREFIX = "not answered: "
 OTHER_TYPE = "the endpoint returned an object of another type, without the list"
@@ -412,6 +413,9 @@ class Crawler:
                 cursor.early_pages[position] = number, result, size
             while cursor.place.position in cursor.early_pages:
                 self._add_page_of(cursor, request, *cursor.early_pages.pop(cursor.place.position))
+        was_tried = [cursor.attempts > 0 for cursor in request.cursors] == [True]
+        if was_tried and self._batch == 1 and self._fails_alone is None:
+            self._fails_alone = False  # else it were noted
 
     def _refuse_batch(self, request: PageRequest) -> bool:
         """Reopen lists for smaller requests; return whether the request was larger than usual."""
@@ -599,8 +603,6 @@ class Crawler:
             self._lose_page(cursor, request, [*errors, *result.errors])
             self._errors += [] if cursor in self._open else shown
             return
-        if cursor.attempts and len(request.cursors) == 1 and self._fails_alone is None:
-            self._fails_alone = False
         self._errors += errors
         self._note_unanswered(page.get(PLAIN_LIST_STEP, page), within, cursor.path)
         if lookup is not None and lookup.is_verified and not cursor.has_keys(result.data, number):
@@ -617,6 +619,8 @@ class Crawler:
         overlap = cursor.place.overlap
         if overlap and not cursor.remove_overlap(page):
             self._doubts.add(field.name, "items moved between two pages.")
+        if field.info.is_of_row:
+            overlap = cursor.drop_repeated_rows(page)
         goes_on = self._add_page(cursor, page, None if size is None else size - overlap)
         if size is not None:
             count = cursor.evidence.last_length + overlap
@@ -687,12 +691,10 @@ class Crawler:
     def _note_total(self, cursor: ListCursor, page: Mapping[str, Any]) -> None:
         field = cursor.field
         total = get_at_path(page, field.total) if field.total else None
-        is_count = isinstance(total, int) and not isinstance(total, bool)
-        if not is_count or self._plan.has_late_start(field):
+        if not isinstance(total, int) or isinstance(total, bool):
             return
-        if cursor.evidence.total is not None and total != cursor.evidence.total:
+        if not self._plan.has_late_start(field) and cursor.evidence.note_total(total):
             self._doubts.add(field.name, "the count changed while paging.")
-        cursor.evidence.total = total
 
     def _end_list(self, cursor: ListCursor, reason: str) -> None:
         if reason == COMPLETE:
@@ -1044,6 +1046,13 @@ class Crawler:
         if not known or len(known) < len(self._outermost):
             return None
         return sum(total if most is None else min(total, most) for total in known)
+
+    def name_unproved(self) -> str:
+        """Return the names of the lists whose end is not proved yet, for people."""
+        lists = (cursor.field.name for cursor in (*self._open, *self._held))
+        names = [*dict.fromkeys([*(each.suspect.name for each in self._searches), *lists])]
+        shown = ", ".join(names[:MAX_NAMED])
+        return f"{shown}, ..." if names[MAX_NAMED:] else shown
 
     def build_result(self, ended: str | None = None) -> Result:
         """Return the data so far as one result; `ended` as for :meth:`build_report`."""

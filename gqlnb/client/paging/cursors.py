@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 from gqlnb.client.paging.duplicates import DuplicateFilter, build_key
 from gqlnb.client.paging.offset_cursors import contains_offset, detect_offset_format
 from gqlnb.document.paged_fields import PLAIN_LIST_STEP
-from gqlnb.document.paging_conventions import get_at_path
+from gqlnb.document.paging_conventions import IDENTIFIERS, get_at_path
 from gqlnb.document.selections import ADDED_PREFIX
 from gqlnb.result.paging_report import NO_CURSOR
 
@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from gqlnb.result.result import Result
 
 MIN_OVERLAPPING_PAGE = 4  # items; of smaller pages the item would be a large share
-MAX_PAGES_WITHOUT_NEW_ITEMS = 5  # pages in a row without new items: filters can leave pages empty
+MAX_PAGES_WITHOUT_NEW_ITEMS = 5  # in a row: filters can leave pages empty
+MAX_EMPTY_PAGES = 100  # in a row of other lists than connections: AppSync filters pages it has cut
+UNIQUE_NAMES = frozenset({*IDENTIFIERS, "cursor"})  # of values of which each row has its own
 ResponsePath = tuple[str | int, ...]
 Position = str | int | None  # of a page: a cursor, an offset or a page number
 
@@ -113,6 +115,11 @@ class Place:
         Number of items of the last page that the next one repeats, to notice items that move.
     seen
         Cursors so far.
+    row_value, repeated
+        The value in the last row, if further pages begin after one, and the keys of the rows with
+        it, which the next page repeats.
+    dropped
+        Number of rows of the last page that it repeated.
     """
 
     field: PagedField
@@ -125,6 +132,9 @@ class Place:
     requested_size: int | None = None
     overlap: int = 0
     seen: set[Position] = dataclasses.field(default_factory=set)
+    row_value: object = None
+    repeated: set[Hashable] = dataclasses.field(default_factory=set)
+    dropped: int = 0
 
     def begin(self, start: int | None) -> None:
         """Set the start of the first page: that of the query, or else the schema's default."""
@@ -193,6 +203,10 @@ class EndEvidence:
     ----------
     total
         Number of items as the endpoint last counted.
+    counts_page
+        Whether each count so far was the number of items in its page.
+    ignores_total
+        Whether these numbers differed, so that they are no totals.
     lengths
         Items of the last page, by filter.
     pages_without_new_items
@@ -213,6 +227,8 @@ class EndEvidence:
     """
 
     total: int | None = None
+    counts_page: bool = True
+    ignores_total: bool = False
     lengths: Sequence[int] = ()
     pages_without_new_items: int = 0
     is_probing: bool = False
@@ -226,6 +242,19 @@ class EndEvidence:
     def last_length(self) -> int:
         """Items of the last page; of the longest list if a page has several."""
         return max(self.lengths, default=0)
+
+    def note_total(self, total: int) -> bool:
+        """Take the count of a page; return whether it differs from those before.
+
+        Some services count the items of the page: commercetools by `count`, beside `total`.
+        """
+        before, self.total = self.total, total
+        self.counts_page = self.counts_page and total == self.last_length
+        self.ignores_total |= self.counts_page and before not in {None, total}
+        if self.ignores_total and self.counts_page:
+            self.total = None
+            return False
+        return before not in {None, total}
 
     def note_page(self, *, new: bool) -> None:
         """Note whether a page had new items, and came after the reported end."""
@@ -449,8 +478,10 @@ class ListCursor:
         if not self.place.can_move_to(cursor):
             repeated = isinstance(cursor, str | int) and cursor in self.place.seen
             return "the same cursor was returned twice" if repeated else NO_CURSOR
-        if self.evidence.pages_without_new_items >= MAX_PAGES_WITHOUT_NEW_ITEMS:
-            return f"{MAX_PAGES_WITHOUT_NEW_ITEMS} consecutive pages contained no new items"
+        is_filtered = not (self.evidence.last_length or self.field.is_connection)
+        most = MAX_EMPTY_PAGES if is_filtered else MAX_PAGES_WITHOUT_NEW_ITEMS
+        if self.evidence.pages_without_new_items >= most:
+            return f"{most} consecutive pages contained no new items"
         self.place.move_to(cursor)
         return self.unreachable
 
@@ -479,6 +510,35 @@ class ListCursor:
         """Return the last row of a page; None if it has none."""
         rows = page.get(self.field.items[0].key)
         return rows[-1] if isinstance(rows, list) and rows else None
+
+    def read_row_cursor(self, page: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a JSON value
+        """Return the value of a row after which the next page begins; None without one.
+
+        Of a value that rows may share, such as a time, it is the last one but one, and the next
+        page repeats the rows with the last: else those that did not fit would be left out.
+        """
+        path, (items, *others) = self.field.info.cursor, self.field.items
+        rows = page.get(items.key) or ()
+        values = [get_at_path(row, path) for row in rows]
+        last = values[-1] if values else None
+        if last is None or path[-1] in UNIQUE_NAMES or not items.ids or others:
+            return last
+        place, before = self.place, self.place.row_value
+        place.row_value = last
+        repeated = {build_key(row, items) for row, v in zip(rows, values, strict=True) if v == last}
+        place.repeated = repeated | (place.repeated if before == last else set())
+        return next((value for value in [*values[::-1], before] if value != last), None)
+
+    def drop_repeated_rows(self, page: Mapping[str, Any]) -> int:
+        """Remove the rows that a page repeats as their value may be shared; return their number."""
+        if not self.place.repeated:
+            return 0
+        items = self.field.items[0]
+        rows = page.get(items.key) or []
+        new = [row for row in rows if build_key(row, items) not in self.place.repeated]
+        self.place.dropped = len(rows) - len(new)
+        rows[:] = new
+        return self.place.dropped
 
     def build_page_steps(self, number: int) -> ResponsePath:
         """Return the path of its page in the answer to a request with several pages."""

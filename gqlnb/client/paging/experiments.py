@@ -17,6 +17,7 @@ import msgspec
 from gqlnb.document.paged_fields import ListRole
 from gqlnb.document.paging_conventions import PageArguments
 from gqlnb.document.suspect_lists import (
+    CAPPED_COUNT,
     CURSOR_WORDS,
     SIZE_WORDS,
     SMALLEST_ROUND,
@@ -114,9 +115,12 @@ def find_sign_of_cut(
     equal = next((name for name, count in counts.items() if count == length), None)
     if not length:
         return Finding("the list is empty", is_complete=True)
-    # A count that equals the size, too, or a usual one, may be that of the page.
-    if equal is not None and reached is None and (is_total(equal) or not is_round(length)):
-        return Finding(f"`{equal}` counts as many rows", is_complete=True)
+    # A count that equals the size, too, or a usual one, may be that of the page; so may any that no
+    # name calls a total, where an argument for the place can tell.
+    if equal is not None and reached is None and length != CAPPED_COUNT:
+        places = list_untried(suspect, numbers, PLACE_WORDS) if can_ask else []
+        if is_total(equal) or not (is_round(length) or places):
+            return Finding(f"`{equal}` counts as many rows", is_complete=True)
     is_open = has_untried(suspect, numbers, length, takes_places=can_ask)
     if is_open or is_likely_cut(suspect, length):
         return None
@@ -145,15 +149,23 @@ def has_untried(
     A list that is shorter than its size is whole, unless the service leaves rows out of its pages:
     `takes_places` is whether that counts, too.
     """
+    has_place = takes_places and bool(list_untried(suspect, numbers, PLACE_WORDS))
+    is_open = has_place or not find_room(numbers, length) or is_usual(length)
+    return length > 1 and bool(list_untried(suspect, numbers)) and is_open
+
+
+def list_untried(
+    suspect: SuspectList, numbers: list[ArgumentLeaf], words: str | None = None
+) -> list[str]:
+    """Return the arguments without a value, other than filters of the rows; with one of `words`."""
     fields = {name.lower() for name in getattr(suspect.kind, "fields", {})}
-    untried = [
+    return [
         leaf.name
         for leaf in numbers
-        if leaf.value in {None, 0, 1} and leaf.name.lower() not in fields
+        if leaf.value in {None, 0, 1}
+        and leaf.name.lower() not in fields
+        and (words is None or is_named_after(leaf.name, words))
     ]
-    has_place = takes_places and any(is_named_after(name, PLACE_WORDS) for name in untried)
-    is_open = has_place or not find_room(numbers, length) or is_usual(length)
-    return length > 1 and bool(untried) and is_open
 
 
 def find_room(numbers: list[ArgumentLeaf], length: int) -> ArgumentLeaf | None:
@@ -724,7 +736,7 @@ class RoleSearch:
         changed = ", ".join(f"`{leaf.name}: {value}`" for leaf, value in values.items())
         if rows and 0 < count_longest(rows) < self.length:
             same = [n for n, v in self.counts.items() if v == self.length == self.new_counts.get(n)]
-            if same:
+            if same and self.length != CAPPED_COUNT:
                 self._end = f"`{same[0]}` counts {self.length} beside fewer rows, too"
                 self._is_proved = True
         came = f"refused{self.refusal}" if rows is None else f"{count_longest(rows)} rows"

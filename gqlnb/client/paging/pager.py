@@ -311,7 +311,8 @@ class Pager:
                 crawler.add_answer(request, outcome)
             goes_on = isinstance(outcome, Result) or crawler.add_failure(request, outcome)
         if isinstance(outcome, Result):
-            goes_on = bar(crawler.got, crawler.wanted, crawler.requests, self.budget)
+            done = crawler.got, crawler.wanted, crawler.requests
+            goes_on = bar(*done, self.budget, crawler.name_unproved())
             crawler.is_stopped = crawler.is_stopped or not goes_on
         elif not goes_on:
             raise outcome

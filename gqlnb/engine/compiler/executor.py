@@ -12,6 +12,7 @@ from time import perf_counter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
 
+import graphql
 from graphql import (
     GraphQLError,
     Undefined,
@@ -214,9 +215,7 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
         @property
         def async_helpers(self) -> Value:
             """The helpers of ``info.async_helpers``."""
-            from graphql.type import GraphQLResolveInfoHelpers
-
-            return GraphQLResolveInfoHelpers(
+            return graphql.type.GraphQLResolveInfoHelpers(
                 gather=self.gather_async_work, track=self.track_async_work
             )
 
@@ -236,9 +235,7 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
 
         @cached_property
         def _stream_usages(self) -> Value:
-            from graphql.pyutils import RefMap
-
-            return RefMap()
+            return graphql.pyutils.RefMap()
 
     def build_result(self, data: Value) -> Value:
         """Return the result, with its errors in the order of the installed graphql-core."""

@@ -65,15 +65,13 @@ from gqlnb.engine.mock.value_formats import (
     mix_bits,
     pick_integer,
 )
-from gqlnb.engine.resolvers import (
+from gqlnb.engine.schema_adapters import extract_schema, is_schema
+from gqlnb.engine.schema_builder import (
+    LoadedSchema,
     Resolvers,
     adapt_resolver,
     bind_field,
     bind_resolvers,
-)
-from gqlnb.engine.schema_adapters import extract_schema, is_schema
-from gqlnb.engine.schema_builder import (
-    LoadedSchema,
     build_sdl_schema,
     describe_mistakes,
     load_introspection,

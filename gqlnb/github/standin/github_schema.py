@@ -25,9 +25,9 @@ from graphql.type import is_abstract_type
 
 from gqlnb.document.document import UNKNOWN_NAME_HINT, Document, build_problems
 from gqlnb.engine.mock.mock_schema import MockOptions, build_mock_schema
-from gqlnb.engine.resolvers import bind_type_resolver
 from gqlnb.engine.schema import Schema
 from gqlnb.engine.schema_adapters import SchemaAdapter
+from gqlnb.engine.schema_builder import bind_type_resolver
 from gqlnb.errors import OptionError, Problem, QueryError
 from gqlnb.github.query_cost import (
     MAX_NODES,

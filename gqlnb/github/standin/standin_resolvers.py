@@ -20,7 +20,7 @@ from graphql.type import is_list_type, is_object_type
 from gqlnb.engine.mock.mock_objects import MockObject
 from gqlnb.engine.mock.mock_schema import MockGenerator, MockOptions
 from gqlnb.engine.mock.value_formats import hash_parts
-from gqlnb.engine.resolvers import adapt_resolver
+from gqlnb.engine.schema_builder import adapt_resolver
 from gqlnb.errors import QueryError, sanitize_text
 from gqlnb.github.repositories import (
     Language,

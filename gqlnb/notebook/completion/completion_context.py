@@ -7,15 +7,21 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gqlnb import background
 from gqlnb.client import connections
 from gqlnb.client.credentials import redact_url
 from gqlnb.errors import GqlnbError, OptionError
-from gqlnb.github.builtin_connections import register_connections
-from gqlnb.notebook.completion.completion_list import Completion
-from gqlnb.notebook.completion.proposals import Proposal, find_similar_names
+from gqlnb.github.builtin_connections import DEMO, open_standin, register_connections
+from gqlnb.notebook.completion.completion_list import (
+    Completion,
+    build_documentation,
+    complete_at_cursor,
+    describe_entry,
+    find_at_cursor,
+)
+from gqlnb.notebook.completion.cursor_parser import Proposal, find_similar_names
 from gqlnb.notebook.magic_options import build_parser, get_cell_parser, read_line
 from gqlnb.notebook.notebook_state import describe_target
 from gqlnb.notebook.subcommands import SUBCOMMANDS
@@ -25,6 +31,7 @@ if TYPE_CHECKING:
 
     from graphql import GraphQLSchema
 
+    from gqlnb.notebook.magic_options import CursorPosition
     from gqlnb.notebook.notebook_state import NotebookState
 
 NameSource = Callable[[], Iterable[tuple[str, str]]]  # pairs of a name and its description
@@ -162,6 +169,7 @@ INPUT_TYPES = ("DataFrame", "Series", "Table", "list", "tuple", "ndarray")
 LOADING_TIME = 10.0  # seconds; then a schema is taken to be unavailable
 TAB_TIMEOUT = 0.3  # seconds that Tab waits for a schema; only JupyterLab's extension asks again
 LONGEST_WAIT = 1.5  # seconds for one target altogether: a slow endpoint must not slow each Tab
+DEMO_WAIT = 3.0  # seconds for the embedded schema, which is sure to come
 POLL_INTERVAL = 0.01
 
 
@@ -183,6 +191,28 @@ class CompletionProvider:
         self._waited: dict[str, float] = {}  # seconds, by target
         self._cell_parser: ArgumentParser | None = None
         self._load_started: dict[str, float] = {}
+
+    def complete_at(self, place: CursorPosition) -> Completion:
+        """Return the completions at a position."""
+        if place.inside:
+            schema = self.load_schema(place.line)
+            return complete_at_cursor(schema, place.text, place.offset, self.get_fragments())
+        words, start = self.get_vocabulary(place.line, cell=place.cell)
+        return complete_line(words, place.line[start:], max(0, place.offset - start))
+
+    def describe_entries(self, proposals: list[Proposal], following: str) -> list[dict[str, Any]]:
+        """Return the entries of the list before the text behind the cursor."""
+        return [describe_entry(proposal, following) for proposal in proposals]
+
+    def document_name(self, place: CursorPosition) -> dict[str, str]:
+        """Return the documentation of the name at a position by MIME type; empty if unknown."""
+        if place.inside:
+            schema = self.find_schema(place.line)
+            proposal = find_at_cursor(schema, place.text, place.offset, self.get_fragments())
+        else:
+            words, start = self.get_vocabulary(place.line, cell=place.cell)
+            proposal = find_option(words, place.line[start:], max(0, place.offset - start))
+        return {} if proposal is None else build_documentation(proposal)
 
     def get_loading_target(self, line: str) -> str:
         """Return the target of a line if its schema is being loaded, else "".
@@ -212,7 +242,8 @@ class CompletionProvider:
         """Return the schema for a cell with this line; wait a moment if it is being loaded."""
         target = parse_target(line) or ""
         started, waited = time.monotonic(), self._waited.get(target, 0.0)
-        end = started + min(TAB_TIMEOUT, LONGEST_WAIT - waited)
+        is_demo = (target or connections.resolve_default_target()[0]) == DEMO
+        end = started + (DEMO_WAIT if is_demo else min(TAB_TIMEOUT, LONGEST_WAIT - waited))
         schema = self.find_schema(line)
         while schema is None and time.monotonic() < end and self.get_loading_target(line):
             time.sleep(POLL_INTERVAL)
@@ -222,9 +253,7 @@ class CompletionProvider:
 
     def preload_demo(self) -> None:
         """Build the embedded schema, which takes longer than Tab waits; opens no connection."""
-        from gqlnb.github.standin.github_schema import service  # loads numpy
-
-        service()
+        open_standin()
 
     def find_schema(self, line: str) -> GraphQLSchema | None:
         """Return the schema for a cell with this line, if it is already known."""

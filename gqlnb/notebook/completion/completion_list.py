@@ -15,19 +15,22 @@ from graphql import (
     is_union_type,
 )
 
+from gqlnb.errors import clean_text
 from gqlnb.notebook.completion.cursor_parser import (
     CursorParser,
     DocumentState,
     SourceToken,
     find_definitions,
+    find_similar_names,
+    format_input_value,
     tokenize,
 )
-from gqlnb.notebook.completion.proposals import find_similar_names, format_input_value
+from gqlnb.notebook.display import wrap_html
 
 if TYPE_CHECKING:
     from graphql import GraphQLDirective, GraphQLField, GraphQLInputType, GraphQLSchema
 
-    from gqlnb.notebook.completion.proposals import Proposal
+    from gqlnb.notebook.completion.cursor_parser import Proposal
 
 
 LABEL_LENGTH = 40  # characters of an entry; beside longer ones, types and texts are out of sight
@@ -58,6 +61,16 @@ def render_markdown(proposal: Proposal) -> str:
     if described:
         parts.append("\n".join(described))
     return "\n\n".join(parts)
+
+
+def build_documentation(proposal: Proposal) -> dict[str, str]:
+    """Return the documentation of a name by MIME type."""
+    description = getattr(proposal.thing, "description", None) or ""
+    text = clean_text(f"{write_signature(proposal)}\n\n{description}".rstrip())
+    # Within the element, MathJax leaves dollar signs alone. Without an end of the block before it,
+    # the Markdown would be taken for HTML.
+    markdown = wrap_html(f"\n\n{clean_text(render_markdown(proposal))}\n\n")
+    return {"text/plain": text, "text/markdown": markdown}
 
 
 def _escape_markup(text: str) -> str:
@@ -159,6 +172,18 @@ def write_placeholder(expected: GraphQLInputType) -> str:
     if is_enum_type(inner):
         return str(next(iter(inner.values)))
     return {"Int": "0", "Float": "0", "Boolean": "false"}.get(str(inner), '""')
+
+
+def describe_entry(proposal: Proposal, following: str) -> dict[str, object]:
+    """Return an entry of the list for JupyterLab's extension, before the text behind the cursor."""
+    return {
+        "name": proposal.name,
+        "label": write_label(proposal),
+        "text": write_insertion(proposal, following),
+        "kind": proposal.kind,
+        "type": proposal.type_label,
+        "deprecated": proposal.deprecated,
+    }
 
 
 class Completion(NamedTuple):

@@ -67,8 +67,7 @@ from IPython.core.getipython import get_ipython
 from gqlnb import background
 from gqlnb.errors import GqlnbError, sanitize_text
 from gqlnb.interactive import is_unattended
-from gqlnb.notebook.display import wrap_html
-from gqlnb.notebook.widgets.live_output import build_view_bundle
+from gqlnb.notebook.display import build_view_bundle, wrap_html
 from gqlnb.option_checks import explain_keywords
 from gqlnb.redact import hide_locals
 

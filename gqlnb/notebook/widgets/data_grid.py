@@ -10,10 +10,8 @@ import io
 import json
 import operator
 import re
-from cmath import isnan
 from collections import OrderedDict
 from dataclasses import dataclass
-from decimal import Decimal
 from functools import cached_property
 from itertools import islice, pairwise
 from threading import Lock, RLock
@@ -24,6 +22,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from gqlnb.document.scalar_values import is_missing
 from gqlnb.errors import QueryError, clean_text, format_count, sanitize_text
 from gqlnb.result.renderer import (
     NOT_AMOUNTS,
@@ -436,15 +435,6 @@ def _format_dtype(dtype: object) -> str:
     if isinstance(dtype, pd.ArrowDtype) and pa.types.is_dictionary(dtype.pyarrow_dtype):
         return "category"
     return str(dtype.pyarrow_dtype) if isinstance(dtype, pd.ArrowDtype) else str(dtype)
-
-
-def is_missing(value: object) -> bool:
-    """Return whether a value is missing: None, NaN, NA or NaT."""
-    if value is None or value is pd.NA or value is pd.NaT:
-        return True
-    if isinstance(value, (float, complex)):
-        return isnan(value)
-    return isinstance(value, Decimal) and value.is_nan()
 
 
 def _is_text(kind: pa.DataType) -> bool:

@@ -28,8 +28,7 @@ from weakref import WeakKeyDictionary
 
 from gqlnb import background
 from gqlnb.errors import GqlnbError, OptionError, describe_exception, format_count, sanitize_text
-from gqlnb.notebook.display import wrap_html
-from gqlnb.notebook.widgets.live_output import OutputUpdater, is_in_kernel
+from gqlnb.notebook.display import OutputUpdater, is_in_kernel, wrap_html
 from gqlnb.option_checks import check_whole_number, explain_keywords
 from gqlnb.redact import strip_traceback
 from gqlnb.result.renderer import IN_HTML, ROWS_SHOWN, build_grid, format_errors, render_note
@@ -42,7 +41,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from gqlnb.document.document import Document
-    from gqlnb.notebook.widgets.live_output import MimeBundle
+    from gqlnb.notebook.display import MimeBundle
     from gqlnb.server.listener import CellRun
 
 ROWS = 1000  # enough to scroll through, about a megabyte

@@ -302,13 +302,11 @@ class ResultView(Widget):
 
     def _get_first_rows(self) -> tuple[pd.DataFrame, str]:
         """Return the first rows of the frame, and its caption."""
-        import pandas as pd
-
         frame = self._frames[0][1]()
-        if isinstance(frame, pd.DataFrame):
-            return frame.head(count_shown(len(frame))), build_caption(frame)
-        first = to_pandas(frame.slice(0, count_shown(frame.num_rows)))
-        return first, build_caption(first, frame.num_rows)
+        rows = frame[: count_shown(len(frame))]
+        first = to_pandas(rows)
+        caption = build_caption(frame) if first is rows else build_caption(first, len(frame))
+        return first, caption
 
     def _handle_view_message(
         self, message: Message, _buffers: Sequence[memoryview], /

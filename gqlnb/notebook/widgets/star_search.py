@@ -32,8 +32,8 @@ from gqlnb.github.star_query import (
     read_least_stars,
 )
 from gqlnb.github.star_results import collect_stars, find_sent_query
+from gqlnb.notebook.display import SavedOutput, is_in_kernel
 from gqlnb.notebook.widgets.base import Widget, describe_error, get_notebook_names
-from gqlnb.notebook.widgets.live_output import SavedOutput, is_in_kernel
 from gqlnb.option_checks import explain_keywords, read_whole_number
 from gqlnb.result.renderer import Grid, count_shown, draw_bar, render_frame
 

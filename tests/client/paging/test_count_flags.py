@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import pytest
@@ -47,3 +48,33 @@ def test_an_answer_without_the_count_is_taken_as_it_is():
     """The argument stays as the query gives it."""
     query = "{ rows(count: false, limit: 20) { docs { id } hasNextPage } }"
     assert build_client(0).execute_all(query).report.expected is None
+
+
+NESTED = """
+type Query { people: [Person!]!, person(id: Int!): Person }
+type Person { id: Int!, rows(count: Boolean, limit: Int, page: Int): Page! }
+type Page { docs: [Row!]!, hasNextPage: Boolean!, totalDocs: Int } type Row { id: Int! }
+"""
+
+
+@pytest.mark.parametrize(("late", "got"), [(0, 25), (1, 23)])
+def test_left_out_rows_of_lists_in_rows_are_noticed(late: int, got: int) -> None:
+    """As of the `join` fields of Payload 3.90, whose counts come on request only."""
+
+    def resolve(root: Any, args: dict[str, Any], _context: Any) -> Any:
+        page, count = args.get("page") or 1, 10 * root["id"] + 5
+        start = (page - 1) * (10 + late)
+        docs = [{"id": row} for row in range(start, min(start + 10, count))]
+        total = count if args.get("count") else None
+        return {"docs": docs, "hasNextPage": start + 10 < count, "totalDocs": total}
+
+    people = {"people": lambda *_: [{"id": 2}], "person": lambda _root, args, _context: args}
+    client = Client(Schema(NESTED, {"Query": people, "Person": {"rows": resolve}}))
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        result = client.execute_all("{ people { id rows(limit: 10) { docs { id } } } }")
+    (person,) = result.data["people"]
+    assert len(person["rows"]["docs"]) == got
+    assert [*person["rows"]] == ["docs"]
+    assert result.report.complete == (got == 25)
+    assert bool(warned) == (got < 25)

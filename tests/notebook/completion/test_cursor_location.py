@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gqlnb.notebook.completion.ipython_completer import locate_cursor
+from gqlnb.notebook.magic_options import locate_cursor
 
 
 def at(marked: str):

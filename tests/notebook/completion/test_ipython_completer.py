@@ -224,6 +224,19 @@ def test_the_embedded_schema_is_there_at_the_first_tab(tab, shell):
     assert tab("%%graphql demo\n{ view|") == ["viewer"]
 
 
+def test_the_first_tab_waits_longer_for_the_embedded_schema(provider, monkeypatch):
+    """On a busy machine it is not there after 0.3 s, and it is sure to come."""
+    connections.close_client("demo")
+    open_now = connections.get_client
+
+    def open_late(name):
+        time.sleep(0.6)
+        return open_now(name)
+
+    monkeypatch.setattr(connections, "get_client", open_late)
+    assert provider.load_schema("demo") is not None
+
+
 def test_completion_does_not_wait_long_for_a_loading_schema(tab, shell, silent):
     """The schema loads in the background; until then, words of the text are proposed."""
     address, asked = silent

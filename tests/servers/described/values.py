@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
-from gqlnb.client.endpoint_report.scalars import name_form
+from gqlnb.client.endpoint_report.describe import name_form
 from tests.servers.described.data import make_rows
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ import requests
 import gqlnb
 from gqlnb import background
 from gqlnb.errors import PortInUseError, ServerError
-from gqlnb.server.asgi_thread import AsgiThread
+from gqlnb.github.rest import AsgiThread
 from tests.ports import find_free_port
 
 PATIENCE = 20  # seconds until a test gives up

@@ -1,0 +1,71 @@
+"""Pages that begin after a value of a row, such as a time, which several rows may have."""
+
+from __future__ import annotations
+
+import warnings
+from random import Random
+from typing import Any
+
+import pytest
+
+from gqlnb import Client, Result, Schema
+
+SDL = """
+type Query { events(after: String, limit: Int): [Event!]! } type Event { id: ID!, at: String! }
+"""
+
+
+def make_events(rng: Random, most: int) -> list[dict[str, str]]:
+    """Return events of which up to `most` have the same time, in the order of time."""
+    events = list[dict[str, str]]()
+    while len(events) < 137:
+        at = f"2026-01-01T{len(events) // 60:02}:{len(events) % 60:02}:00Z"
+        count = rng.randint(1, most) if rng.random() < 0.3 else 1
+        events += [{"id": str(len(events) + n), "at": at} for n in range(count)]
+    return events
+
+
+def build_client(events: list[dict[str, str]], size: int, *, has_limit: bool) -> Client:
+    """Return a client of a list whose pages have `size` events after a time."""
+
+    def resolve(_root: Any, args: dict[str, Any], _context: Any) -> Any:
+        after = args.get("after")
+        most = min(args.get("limit") or size, size)
+        return [event for event in events if after is None or event["at"] > after][:most]
+
+    sdl = SDL if has_limit else SDL.replace(", limit: Int", "")
+    return Client(Schema(sdl, {"Query": {"events": resolve}}))
+
+
+def fetch_all(client: Client) -> Result:
+    """Return all events, without the warning about a list that is not proved complete."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return client.execute_all("{ events { at } }", progress=False)
+
+
+@pytest.mark.parametrize("has_limit", [True, False])
+@pytest.mark.parametrize("size", [10, 20, 25])
+def test_rows_with_equal_values_are_not_left_out_between_pages(
+    size: int, *, has_limit: bool
+) -> None:
+    """Where a page ends between two rows with the same time, the next one repeats the first."""
+    rng, followed = Random(size), 0
+    for _ in range(10):
+        events = make_events(rng, rng.choice([2, 3, 5, size - 1]))
+        result = fetch_all(build_client(events, size, has_limit=has_limit))
+        rows = result.data["events"]
+        is_whole = rows == [{"at": event["at"]} for event in events]
+        assert is_whole or not result.report.complete
+        is_followed = len(rows) > size  # else no experiment could tell how it goes on
+        assert is_whole == result.report.complete == is_followed
+        followed += is_followed
+    assert followed > 2
+
+
+def test_more_equal_values_than_a_page_holds_are_a_doubt() -> None:
+    """No value leads to the rest of them."""
+    events = [{"id": str(n), "at": f"{n if n < 50 else max(50, n - 30):03}"} for n in range(137)]
+    result = fetch_all(build_client(events, 20, has_limit=False))
+    assert len(result.data["events"]) < 137
+    assert "the same `at`" in result.report.doubts[0]

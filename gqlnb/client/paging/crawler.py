@@ -413,9 +413,10 @@ class Crawler:
                 cursor.early_pages[position] = number, result, size
             while cursor.place.position in cursor.early_pages:
                 self._add_page_of(cursor, request, *cursor.early_pages.pop(cursor.place.position))
+        # A page that failed again is noted by now; this one came.
         was_tried = [cursor.attempts > 0 for cursor in request.cursors] == [True]
         if was_tried and self._batch == 1 and self._fails_alone is None:
-            self._fails_alone = False  # else it were noted
+            self._fails_alone = False
 
     def _refuse_batch(self, request: PageRequest) -> bool:
         """Reopen lists for smaller requests; return whether the request was larger than usual."""

@@ -146,7 +146,14 @@ def _judge(
 ) -> Verdict:
     start = ".".join([*path[:-1], ""])
     siblings = {name.removeprefix(start): v for name, v in beside.items() if name.startswith(start)}
-    reached = next((name for name, value in sizes.numbers if value == rows), None) if rows else None
+    reached = next(
+        (
+            n
+            for n, value in sizes.numbers
+            if value == rows and (rows or is_named_after(n, SIZE_WORDS))
+        ),
+        None,
+    )
     sign = _read_page_signs(siblings, path[-1], rows, is_reached=reached is not None)
     if sign is not None:
         return sign

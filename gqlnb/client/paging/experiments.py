@@ -114,7 +114,12 @@ def find_sign_of_cut(
     reached = find_reached_size(numbers, length)
     equal = next((name for name, count in counts.items() if count == length), None)
     if not length:
-        return Finding("the list is empty", is_complete=True)
+        sizes = (
+            leaf for leaf in numbers if leaf.value == 0 and is_named_after(leaf.name, SIZE_WORDS)
+        )
+        zero = next(sizes, None)
+        reason = "the list is empty" if zero is None else f"the query has `{zero.name}: 0`"
+        return Finding(reason, is_complete=zero is None)
     # A count that equals the size, too, or a usual one, may be that of the page; so may any that no
     # name calls a total, where an argument for the place can tell.
     if equal is not None and reached is None and length != CAPPED_COUNT:

@@ -29,7 +29,7 @@ from gqlnb.errors import (
 )
 from gqlnb.interactive import warn_caller
 from gqlnb.option_checks import check_whole_number
-from gqlnb.result.answer_notes import MISSING
+from gqlnb.result.answer_notes import find_missing_data
 from gqlnb.result.result import Result
 
 if TYPE_CHECKING:
@@ -186,7 +186,7 @@ class InputMap:
         except GqlnbError as error:
             error.outcomes = self._outcomes  # type: ignore[attr-defined]
             raise
-        missing = [note for note in frame.attrs.get("notes", ()) if note.startswith(MISSING)]
+        missing = find_missing_data(frame.attrs.get("notes", ())).values()
         for text in (describe_stop(self._outcomes), frame._describe_errors(), *missing):
             if text:
                 warn_caller(text)

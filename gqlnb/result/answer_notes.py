@@ -103,6 +103,13 @@ def describe_missing(missing: Mapping[str, str]) -> str:
     return f"{MISSING}{join_names(named, FIELDS_SHOWN)}."
 
 
+def find_missing_data(notes: Iterable[str]) -> dict[str, str]:
+    """Return the note on fields without data, which look like values, by its beginning."""
+    # Other notes are about the query, and give no warning each time.
+    note = next((note for note in notes if note.startswith(MISSING)), None)
+    return {} if note is None else {MISSING: note}
+
+
 def explain_absence(extensions: Mapping[str, Any]) -> str:
     """Return a sentence about fields that are empty or null for lack of data; empty without."""
     missing = read_missing_fields(extensions)

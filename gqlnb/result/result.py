@@ -27,10 +27,10 @@ from gqlnb.option_checks import explain_keywords
 from gqlnb.optional_imports import import_optional
 from gqlnb.result import decoder
 from gqlnb.result.answer_notes import (
-    MISSING,
     describe_inference,
     describe_row_keys,
     describe_scalar_dtype,
+    find_missing_data,
     list_notes,
 )
 from gqlnb.result.checked_decoder import LARGE_BODY, SMALL_BODY
@@ -466,7 +466,7 @@ class Result:
         if self.data is None:
             self.raise_for_errors()
         doubts = {PARTIAL: describe_partial_answer(self.errors)} if self.errors else {}
-        _warn_once(self, {**doubts, **self._describe_missing_data()})
+        _warn_once(self, {**doubts, **find_missing_data(self.notes)})
         found = (
             build_model(self.document, get_shape(self), self.variables) if model is None else model
         )
@@ -879,7 +879,7 @@ class Result:
         marks = self._build_marks(report)
         if quiet:
             return {**marks, **attrs}
-        warnings = {**answer.remarks, **self._describe_missing_data()}
+        warnings = {**answer.remarks, **find_missing_data(self.notes)}
         for name in sorted(answer.inferred.keys() - _warned_scalars.setdefault(self.source, set())):
             _warned_scalars[self.source].add(name)
             warnings[name] = describe_scalar_dtype(name, answer.inferred[name])
@@ -897,12 +897,6 @@ class Result:
             _given_messages.add(message)
             warn_caller(message)
         return {**marks, **attrs}
-
-    def _describe_missing_data(self) -> dict[str, str]:
-        """Return the warning about fields without data, which look like values; by its mark."""
-        # Other notes are about the query, and give no warning each time.
-        note = next((note for note in self.notes if note.startswith(MISSING)), None)
-        return {} if note is None else {MISSING: note}
 
     def _build_marks(self, report: Report | None) -> dict[str, object]:
         """Return the ``attrs`` that a frame has from its result, with a report narrowed to it."""

@@ -727,11 +727,6 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
     ) -> Value:
         """Version of :meth:`join` for a nullable position, which takes the error."""
         try:
-            if len(waiting) == 1:
-                key, value = waiting[0]
-                if IS_GRAPHQL_33 or getattr(value, "cr_code", None) is AWAIT_LEAF_CODE:
-                    result[key] = await value
-                    return result
             return await self.join(result, waiting)
         except Exception as error:  # noqa: BLE001 - whatever a resolver raises
             return self.fail(error, field, path, kind)

@@ -246,10 +246,10 @@ class Crawler:
         batch = max(1, self._sizes.grow_batch(self._batch) >> self._sizes.scale)
         self._open.sort(key=lambda it: it.build_sort_key(self._field_order[it.field]))
         self._round += 1
-        count = max(1, len(self._open) // batch) if self._open else 0
+        is_trial = bool(self._open and self._open[0].attempts) and self._fails_alone is None
+        batch = 1 if is_trial else batch
+        count = (1 if is_trial else max(1, len(self._open) // batch)) if self._open else 0
         count = count if left is None else min(count, left)
-        if self._open and self._open[0].attempts and self._fails_alone is None:
-            count = min(count, 1)
         before_growth = self._sizes.requests_before_growth(batch)
         count = count if before_growth is None else min(count, max(width, before_growth))
         taken, self._open = self._open[: count * batch], self._open[count * batch :]
@@ -637,7 +637,6 @@ class Crawler:
         # session of SQLAlchemy. Pages are then requested one by one, unless that fails as well.
         if errors and not is_alone and not self._fails_alone:
             self._batch = 1
-            self._sizes.refuse_batch()
             self._open.append(cursor)
             return
         if cursor.attempts == 1 and any(map(is_transient_error, errors)):

@@ -274,6 +274,8 @@ class PagedFieldFinder:
         The selections of the query.
     fields
         The paged fields, outer ones before inner ones.
+    unfit_roles
+        The keys of the roles of lists for which the document gives other arguments for pages.
     """
 
     def __init__(
@@ -290,6 +292,7 @@ class PagedFieldFinder:
         self.schema = document.schema
         self.selections = parse_selections(document)
         self.fields: list[PagedField] = []
+        self.unfit_roles: set[tuple[str, str]] = set()
         self._lookups: dict[NamedType, Lookup | None] = {}
         root = None if self.schema is None else self.schema.query_type
         self._search(self.selections, root, SearchPosition(None, (), ()))
@@ -343,11 +346,23 @@ class PagedFieldFinder:
         """Return the role of a field that experiments found, and the selections with its list."""
         coordinate = get_owner(selections, carriers[0], kind), carriers[0].name
         role = None if self._roles is None else self._roles.get(coordinate)
+        if role is not None and not self._fits(role.arguments, carriers[0]):
+            self.unfit_roles.add(coordinate)
         if role is None or not role.holder:
             return role, carriers
         inner = [below for piece in carriers for below in piece.inner or ()]
         pieces = find_pieces(inner, role.holder)
         return (role, pieces) if pieces else (None, carriers)  # another query, without that list
+
+    def _fits(self, arguments: PageArguments, first: EditableSelection) -> bool:
+        """Return whether a document gives no other arguments for pages than those of a role."""
+        given = self.read_arguments(first)
+        ways = [] if first.declared is None else find_page_arguments(first.declared, given)
+        paths = {path for way in ways for path in (way.position, way.size) if path}
+        return {path for path in paths if is_given(path, given)} <= {
+            arguments.position,
+            arguments.size,
+        }
 
     def _search_below(self, pieces: list[EditableSelection], place: SearchPosition) -> None:
         """Search the selections of a field, merged if there are several."""

@@ -491,6 +491,11 @@ def normalize_name(name: str) -> str:
     return name.replace("_", "").lower()
 
 
+def is_limit_name(name: str) -> bool:
+    """Return whether a name, perhaps dotted, is certainly that of the size of a page."""
+    return normalize_name(name.rpartition(".")[2]) in LIMIT_NAMES
+
+
 def _is_integer_type(kind: GraphQLType) -> bool:
     """Return whether a type is a scalar with the name of an integer: `Int`, `BigInt`, `Long` ..."""
     named = get_named_type(kind)

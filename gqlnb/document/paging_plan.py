@@ -33,13 +33,13 @@ from msgspec.structs import replace
 from gqlnb.document.paged_fields import PLAIN_LIST_STEP, ItemList, PagedFieldFinder
 from gqlnb.document.paging_conventions import (
     COUNT_FLAG,
-    LIMIT_NAMES,
     PAGE_NAMES,
     ArgumentPath,
     PageInfoPaths,
     find_count,
     find_identifier,
     has_count_flag,
+    is_limit_name,
     is_position,
     normalize_name,
     read_default,
@@ -126,6 +126,8 @@ class PagingPlan:
         As given.
     hidden
         The added fields of the first response.
+    unfit_roles
+        The keys of the roles of lists for which the document gives other arguments for pages.
     """
 
     def __init__(
@@ -149,6 +151,7 @@ class PagingPlan:
             )
         self.selections = self._finder.selections
         self.fields = self._finder.fields
+        self.unfit_roles = self._finder.unfit_roles
         self.path = path
         # Ids of the selections that only prove completeness: counts, and the page info of lists
         # that `path` leaves out.
@@ -428,10 +431,11 @@ class PagingPlan:
             value = self._read_value(node)
             if field.is_connection and name in {"after", "before"} and value is not None:
                 return True
-            if field.kind == "cursor" and field.arguments.position == (name,) and value is not None:
-                return True
             if is_position(field.carriers[0].declared, name) and not _is_first(name, value):
                 return True
+        position = self.read_argument(field, field.arguments.position)
+        if field.kind == "cursor" and position is not None:
+            return True
         start = self.read_start(field) if field.kind in {"offset", "page"} else None
         from_zero = field.arguments.default_position == 0
         return not _is_first(str((field.arguments.position or ("",))[-1]), start) or (
@@ -446,7 +450,8 @@ class PagingPlan:
     def lower_sizes(self, find_limit: Callable[[int], int | None]) -> bool:
         """Lower the sizes that the document gives to lists without known paging.
 
-        Vendure refuses ``options: {take: 500}``: it returns at most 100 rows.
+        Vendure refuses ``options: {take: 500}``: it returns at most 100 rows. OpenReader refuses a
+        list without a size where responses are limited, so that one is added.
 
         Parameters
         ----------
@@ -460,11 +465,17 @@ class PagingPlan:
         """
         has_changed = False
         for suspect in self.suspects:
-            for number, leaf in enumerate(suspect.leaves):
-                # Nothing else is changed: a number in a filter may be larger, too.
-                is_size = leaf.is_written and normalize_name(leaf.name) in LIMIT_NAMES
-                limit = find_limit(leaf.value or 0) if is_size else None
-                if limit is None:
+            # Nothing else is changed: a number in a filter may be larger, too.
+            sizes = [leaf for leaf in suspect.leaves if is_limit_name(leaf.name)]
+            is_open = not suspect.is_nested and not any(leaf.is_written for leaf in sizes)
+            for leaf in sizes:
+                limit = find_limit(leaf.value or 0) if leaf.is_written else None
+                if is_open and (leaf.value is None or leaf.is_lowered):
+                    limit, is_open = (
+                        DEFAULT_PAGE_SIZE if leaf.value is None else leaf.value // 4,
+                        False,
+                    )
+                if not limit:
                     continue
                 for selection in suspect.carrier:
                     writer = self._create_writer(counts=True, infos=True)
@@ -474,6 +485,7 @@ class PagingPlan:
                     selection.arguments |= {
                         n: parse_value(text or "null") for n, text in edit.items()
                     }
+                number = suspect.leaves.index(leaf)
                 suspect.leaves[number] = replace(leaf, value=limit, is_lowered=True)
                 has_changed = True
         return has_changed

@@ -485,7 +485,8 @@ class _Search:
             first.kind,
             carrier,
             coordinate,
-            list(self.iterate_leaves(carrier[0])),
+            # The members of filters come last: the first few are tried.
+            sorted(self.iterate_leaves(carrier[0]), key=lambda leaf: len(leaf.path)),
             is_plain,
             place.is_nested,
             holder,

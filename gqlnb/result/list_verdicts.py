@@ -15,11 +15,13 @@ from gqlnb.document.paging_conventions import (
     MORE_FLAGS,
     NEXT_CURSORS,
     NEXT_POINTERS,
+    is_limit_name,
     read_default,
 )
 from gqlnb.document.suspect_lists import (
     CURSOR_WORDS,
     SIZE_WORDS,
+    SMALLEST_ROUND,
     is_count_name,
     is_default_limit,
     is_named_after,
@@ -55,7 +57,7 @@ class Sizes(NamedTuple):
         The names of arguments for integers, other than those of fields of a row, that have no
         value, or 0 or 1: they may be the size of a page, or its place.
     is_known
-        Whether all arguments of the list are known: there is a schema, or the text has some.
+        Whether the query is known.
     token
         The cursor of the next page in the object of the list, if an argument takes one; or empty.
     """
@@ -92,9 +94,15 @@ class Verdict(NamedTuple):
     def __str__(self) -> str:
         return f"{self.state}: {self.evidence}"
 
+    @property
+    def is_weak(self) -> bool:
+        """Whether the list is called complete, and no count of its rows says so."""
+        return self.state == STATES[0] and COUNTED not in self.evidence
+
 
 STATES = ("complete", "unknown", "more")  # the strongest first
 PAGE_MEMBERS = "limit size first take offset skip page"
+COUNTED = "counts as many rows"
 LIMIT = "services often return {:,} rows at most"
 NO_SIGN = Verdict("complete", "no sign suggests that rows are missing")
 
@@ -146,6 +154,7 @@ def _judge(
 ) -> Verdict:
     start = ".".join([*path[:-1], ""])
     siblings = {name.removeprefix(start): v for name, v in beside.items() if name.startswith(start)}
+<<<<<<< HEAD
     reached = next(
         (
             n
@@ -155,6 +164,16 @@ def _judge(
         None,
     )
     sign = _read_page_signs(siblings, path[-1], rows, is_reached=reached is not None)
+=======
+    reached = next((name for name, value in sizes.numbers if value == rows), None) if rows else None
+    is_cut = is_default_limit(rows) and not _has_room(sizes, rows)
+    is_reached = reached is not None
+    sign = _read_page_signs(siblings, path[-1], rows, is_reached=is_reached, is_cut=is_cut)
+    zeros = (name for name, value in sizes.numbers if not value and is_limit_name(name))
+    zero = next(zeros, None) if rows <= 1 else None  # Strapi has one row for it
+    if zero is not None and (sign is None or sign.is_weak):
+        return Verdict("unknown", f"the query has `{zero}: 0`")
+>>>>>>> main
     if sign is not None:
         return sign
     if reached is not None:
@@ -169,7 +188,7 @@ def _judge(
 
 
 def _read_page_signs(
-    siblings: Mapping[str, object], name: str, rows: int, *, is_reached: bool
+    siblings: Mapping[str, object], name: str, rows: int, *, is_reached: bool, is_cut: bool
 ) -> Verdict | None:
     """Judge a list by the flags, cursors and counts beside it; None if they say nothing."""
     flags = {f"{info}{flag}" for info in INFOS for flag in MORE_FLAGS} & siblings.keys()
@@ -188,25 +207,32 @@ def _read_page_signs(
         return Verdict("more", f"`{larger}` counts {counts[larger]:,}", counts[larger])
     if more is not None:
         return Verdict("more", f"`{more}` is true")
+    equal = next((k for k, n in counts.items() if n == rows and not may_be_short(k, n)), None)
     end = next((name for name in sorted(flags) if siblings[name] is False), None)
     if end is not None:
         # Parse Server computes it from a count, which is 0 until PostgreSQL has analyzed the table.
         wrong = next((name for name, n in counts.items() if n < rows and TOTAL.search(name)), None)
         state = "complete" if wrong is None else "unknown"
         few = wrong and f"`{wrong}` counts {counts[wrong]:,}, and {rows:,} rows came"
-        return Verdict(state, few or f"`{end}` is false")
+        proof = f"`{end}` is false" if equal is None else f"`{equal}` {COUNTED}"
+        return Verdict(state, few or proof)
     following = next((name for name in POINTERS if siblings.get(name)), None)
     if following is not None:
         return Verdict("more", f"`{following}` is not null")
-    equal = next((k for k, n in counts.items() if n == rows and not may_be_short(k, n)), None)
-    # A count that equals the size, too, may be that of the page.
-    is_sure = equal is not None and not is_reached
-    return Verdict("complete", f"`{equal}` counts as many rows") if is_sure else None
+    # A count that equals the size, or is the only one at a usual length, may be that of the page.
+    is_alone = sum(count == rows for count in counts.values()) == 1  # as `totalCount` in TinaCMS
+    is_sure = equal is not None and not is_reached and not (is_cut and is_alone)
+    return Verdict("complete", f"`{equal}` {COUNTED}") if is_sure else None
+
+
+def _has_room(sizes: Sizes, rows: int) -> bool:
+    """Return whether a size allows more rows than came."""
+    return any(value > rows and is_named_after(name, SIZE_WORDS) for name, value in sizes.numbers)
 
 
 def _judge_length(rows: int, sizes: Sizes, *, is_outermost: bool) -> Verdict:
     """Judge a list by the number of its rows and by what cut it, if nothing stands beside it."""
-    if any(value > rows and is_named_after(name, SIZE_WORDS) for name, value in sizes.numbers):
+    if _has_room(sizes, rows):
         # Wagtail's Grapple and many others answer a larger size with 100 rows, without a sign.
         return Verdict("unknown", LIMIT.format(rows)) if is_round(rows) else NO_SIGN
     if rows > 1 and sizes.untried and (is_outermost or is_usual(rows)):
@@ -249,6 +275,15 @@ def judge_inner_lists(
     if not (sizes.numbers or sizes.untried or beside):
         return NO_SIGN  # lists without arguments are part of the rows that hold them
     longest = max(lengths, default=0)
+    # nestjs-query limits the query for the lists of all objects, or has one row more.
+    shared = next(
+        (
+            f"`{name}: {value}` may bound all lists together"
+            for name, value in sizes.numbers
+            if SMALLEST_ROUND <= value <= sum(lengths) <= value + 1 and is_limit_name(name)
+        ),
+        None,
+    )
     # Most lists have equal signs: each combination is judged once.
     signs = zip(lengths, *beside.values(), strict=True)
     verdicts: Counter[Verdict] = Counter()
@@ -257,6 +292,8 @@ def judge_inner_lists(
         own = sizes if rows == longest else Sizes(sizes.numbers, [], is_known=False)
         verdict = _judge(dict(zip(beside, values, strict=True)), inner, rows, own)
         is_refuted = rows < longest and verdict.evidence == LIMIT.format(rows)
+        if shared and verdict.is_weak:
+            verdict = Verdict("unknown", shared)
         verdicts[NO_SIGN if is_refuted else verdict] += count
     return choose_weakest(verdicts, "lists") or NO_SIGN
 
@@ -296,7 +333,7 @@ def _collect_sizes(
     defaults = {name: node.default_value for name, node in declarations if node.default_value}
     values = {name: value_from_ast_untyped(node) for name, node in defaults.items()}
     values |= variables
-    sizes = Sizes([], [], is_known=kind is not None)
+    sizes = Sizes([], [], is_known=True)
     takes_cursor = False
     for depth in range(1, len(path) + 1):
         node, holder = document.find_field(path[:depth]), kind
@@ -311,7 +348,7 @@ def _collect_sizes(
         if declared is not None:
             for name, argument in declared.args.items():
                 if name not in given:
-                    given[name] = read_default(argument)
+                    given[name] = read_default(argument) or None  # 0 by default is no size
                 if get_named_type(argument.type).name == "ID":
                     given.pop(name)
                 elif str(argument.type) == "Int" and given[name] in (None, Undefined, 0, 1):

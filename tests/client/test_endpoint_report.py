@@ -395,3 +395,58 @@ def test_an_address_without_a_server_is_an_error():
     """And no report of refusals."""
     with pytest.raises(TransportError, match="Nothing listens"):
         Client("http://127.0.0.1:9/graphql").describe()
+
+
+def test_the_members_of_filters_are_tried_last():
+    """A filter of OpenReader 5.3 has thousands, some with names like those of sizes."""
+    asked = []
+
+    def resolve(_root: Any, args: Any, _context: Any) -> Any:
+        asked.append(args)
+        return [] if args.get("where") else STARS[args.get("offset") or 0 :][: args.get("limit")]
+
+    sdl = """
+    type Query { stars(where: Where, offset: Int, limit: Int): [Star!]! } type Star { id: ID! }
+    input Where { near: Where, num_eq: Int, num_gt: Int, count_eq: Int }
+    """
+    client = Client(Schema(sdl, {"Query": {"stars": resolve}}))
+    report = client.describe(["stars"])
+    assert report.find("stars: `limit`").finding == "size"
+    assert report.find("stars: `offset`").finding == "offset"
+    assert not [args for args in asked if args.get("where")]
+
+
+def test_the_cursor_of_a_page_of_items_is_tried():
+    """Ponder 0.16 has `items`, and page info as connections do."""
+
+    def resolve(_root: Any, args: Any, _context: Any) -> Any:
+        start, size = int(args.get("after") or 0), args.get("limit") or 50
+        rows = STARS[start : start + size]
+        info = {"hasNextPage": start + size < len(STARS), "endCursor": str(start + len(rows))}
+        return {"items": rows, "pageInfo": info}
+
+    sdl = """
+    type Query { stars(after: String, limit: Int): Page! } type Star { id: ID! }
+    type Page { items: [Star!]! pageInfo: Info! } type Info { hasNextPage: Boolean!
+      endCursor: String }
+    """
+    report = Client(Schema(sdl, {"Query": {"stars": resolve}})).describe(["stars"])
+    assert report.find("stars: `after`").finding == "cursor"
+
+
+def test_the_offset_of_a_page_of_nodes_is_tried():
+    """As in Gatsby 5, which has a count beside them."""
+
+    def resolve(_root: Any, args: Any, _context: Any) -> Any:
+        rows = STARS[args["skip"] :][: args.get("limit")]
+        more = args["skip"] + len(rows) < len(STARS)
+        return {"nodes": rows, "totalCount": len(STARS), "pageInfo": {"hasNextPage": more}}
+
+    sdl = """
+    type Query { stars(skip: Int! = 0, limit: Int): Page! } type Star { id: ID! }
+    type Page { nodes: [Star!]! totalCount: Int! pageInfo: Info! }
+    type Info { hasNextPage: Boolean! }
+    """
+    report = Client(Schema(sdl, {"Query": {"stars": resolve}})).describe(["stars"])
+    assert report.find("stars: `skip`").finding == "offset"
+    assert report.find("stars: `limit`").finding == "size"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gqlnb import Client, LiveFrame, Result, ResultView, Schema, concat
+from gqlnb import Access, Client, LiveFrame, Result, ResultView, Schema, concat, serve
 from gqlnb.result.paging_report import Report
 from gqlnb.result.renderer import FETCH_ALL, describe_frame
 
@@ -96,6 +96,14 @@ def test_a_length_at_which_services_cut_is_unknown(rows, arguments, state):
     assert verdict.startswith(f"{state}: ")
     if state == "unknown":
         assert verdict == f"unknown: services often return {rows} rows at most"
+
+
+def test_a_default_limit_is_unknown_without_a_schema():
+    """Strapi 5.54 returns 10 rows, and allows no introspection in production."""
+    schema = build_client().schema
+    with serve(schema, port=0, access=Access(introspection=False)) as server:
+        frame = Client(server.url).frame("{ plain { n } }")
+    assert frame.attrs["completeness"] == "unknown: services often return 10 rows at most"
 
 
 @pytest.mark.parametrize(
@@ -273,6 +281,18 @@ def test_a_reached_size_of_a_list_in_rows_is_unknown(size):
     assert not frame.attrs["partial"]
     short = execute_authors(text, [1, 0, 1]).frame("authors.posts")
     assert short.attrs["completeness"].startswith("complete: ")
+
+
+@pytest.mark.parametrize("last", [0, 3, 4, 5])
+@pytest.mark.parametrize("count", ["", "totalCount "])
+def test_lists_that_one_limit_may_have_cut_are_unknown(count, last):
+    """nestjs-query 9.5 limits the query for all objects, or has one row more."""
+    selection = f"posts(first: 20) {{ {count}pageInfo {{ hasNextPage }} nodes {{ id }} }}"
+    result = execute_authors(f"{{ authors {{ id {selection} }} }}", [9, 8, 0, last])
+    verdict = result.frame("authors.posts").attrs["completeness"]
+    is_shared = last in {3, 4} and not count
+    assert ("`first: 20` may bound all lists together" in verdict) == is_shared
+    assert verdict.startswith("unknown: 4 of 4" if is_shared else "complete")
 
 
 def test_a_list_in_the_rows_of_a_cut_list_is_not_whole():

@@ -192,7 +192,7 @@ class ListExaminer:
         paged = next((field for field in plan.fields if field.outer is None), None)
         if paged is not None:
             self.arguments = paged.arguments
-            self._name_roles(*self._confirm_convention(is_connection=paged.is_connection))
+            self._name_roles(*self._confirm_convention())
             return
         suspect = next((each for each in plan.suspects if not each.is_nested), None)
         if suspect is None:
@@ -272,7 +272,11 @@ class ListExaminer:
         for key, role in roles.items():
             path: ArgumentPath = getattr(arguments, key)
             is_shown = key in shown
-            why = evidence if is_shown else f"named like a {role}; {evidence}"
+            why = (
+                evidence
+                if is_shown
+                else f"named like {'an' if role == 'offset' else 'a'} {role}; {evidence}"
+            )
             if path:
                 self.add(f"`{format_argument(path)}`", role if is_shown else NOT_TRIED, why)
         if not arguments.position and not arguments.size:
@@ -282,7 +286,7 @@ class ListExaminer:
         if others:
             self.add("other arguments", NOT_TRIED, ", ".join(others))
 
-    def _confirm_convention(self, *, is_connection: bool) -> tuple[str, list[str]]:
+    def _confirm_convention(self) -> tuple[str, list[str]]:
         """Try the size of a convention, and its cursor; return the evidence, and what it shows."""
         first = self.first.ids
         half = len(first) // 2
@@ -294,12 +298,18 @@ class ListExaminer:
         if page.ids != first[:half]:
             return f"asked for {half}, and other rows came", []
         evidence, shown = f"asked for {half}, the first {half} came", ["size"]
-        if is_connection and isinstance(page.info.get("endCursor"), str):
+        kind, where = self.arguments.kind, "after their cursor"
+        if kind == "cursor" and isinstance(page.info.get("endCursor"), str):
             behind = self._ask_behind(page, half)
-            is_position = behind is not None and behind.ids[:1] == first[half : half + 1] != []
-            shown += ["position"] * is_position
-            came = "the rows" if is_position else "other rows than those"
-            evidence = f"{evidence}; after their cursor {came} behind them"
+        elif kind == "offset":
+            name = format_argument(self.arguments.position)
+            behind, where = self._ask_position(half, half), f"with `{name}: {half}`"
+        else:
+            return evidence, shown
+        is_position = behind is not None and behind.ids[:1] == first[half : half + 1] != []
+        shown += ["position"] * is_position
+        came = "the rows" if is_position else "other rows than those"
+        evidence = f"{evidence}; {where} {came} behind them"
         return evidence, shown
 
     # -- sizes
@@ -457,7 +467,7 @@ class ListExaminer:
         asked = f"{nested.size_name}: {2 * longest}"
         finding = NOT_TRIED
         if nested.size_name is None or not longest:
-            why = f"{came}, and no argument is named like a size"
+            why = f"{came}, and no argument for a number is named like a size"
         elif (larger := self._measure_nested(nested, asked)) is None:
             finding = f"at most {longest} items"
             why = f"{2 * longest} were refused: {self._refusal[0]}"

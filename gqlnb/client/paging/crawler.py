@@ -551,13 +551,16 @@ class Crawler:
         """Take lists with the size that is written for them; follow the lists in their rows."""
         size = self._plan.read_size(field) or 0
         written = f"`{format_argument(field.arguments.size)}: {size}`"
+        cursors = []
         for found in find_lists(holder, field.steps, -1, plain_list=field.is_plain):
             cursor = ListCursor(field, found.value, found.path)
+            cursors.append(cursor)
             cursor.add_lengths(found.value, size)
             if cursor.evidence.last_length >= size > 0:
                 self._remarks[f"{field.name}: {KEPT_AS_WRITTEN.format(written, field.name)}"] = None
             self._unpaged_rows += cursor.evidence.last_length if field.outer is None else 0
             self._add_lists(field, found.value)
+        self._shared_limits[field].add_lists(cursors)
 
     def _check_left_out(self, field: PagedField, holder: dict[str, Any]) -> None:
         """Note a doubt for each list that `path` leaves out, unless its first page is the whole."""

@@ -132,7 +132,8 @@ class Pager:
         check_variable_names(document, variables)
         bound = bind_variables(document, variables)
         roles = self._roles if examines else None
-        plan = PagingPlan(
+        build_plan = partial(
+            PagingPlan,
             document,
             path,
             bound,
@@ -140,6 +141,11 @@ class Pager:
             roles=roles,
             follow=options.read_follow() if examines else "all",
         )
+        plan = build_plan()
+        if plan.unfit_roles:  # Strapi and Directus take `page`, or an offset, but not both
+            for coordinate in plan.unfit_roles:
+                self._roles.pop(coordinate, None)
+            plan = build_plan()
         lists = [field.name for field in plan.fields] + [each.name for each in plan.suspects]
         unknown = [] if plan.follow == "all" else [n for n in plan.follow if n not in lists]
         if path is not None and not any(field.followed or field.is_kept for field in plan.fields):

@@ -1042,6 +1042,19 @@ def test_a_cursor_in_an_input_object_is_sent_as_a_variable():
     assert (result.report.complete, said) == (True, [])
 
 
+def test_a_count_includes_the_rows_before_a_cursor_in_an_input_object():
+    """So it is in nestjs-query 9.5, and no reason to doubt."""
+    sdl = NESTJS.replace("type Items {", "type Items { totalCount: Int!")
+
+    def serve(_: Any, args: Mapping[str, Any], __: Any) -> dict[str, Any]:
+        return {**connect_items(ITEMS, args), "totalCount": len(ITEMS)}
+
+    text = '{ items(paging: {first: 7, after: "c==7"}) { edges { node { id } } } }'
+    result, said = execute_all(sdl, {"Query": {"items": serve}}, text)
+    rows = [row["node"]["id"] for row in result.data["items"]["edges"]]
+    assert (rows, said) == ([row["id"] for row in ITEMS[7:]], [])
+
+
 def test_items_in_edges_are_identified_by_their_node():
     """Rows that move between pages are found by the id of the node."""
     pages = {"first": ITEMS[:10], "second": ITEMS[5:15]}
@@ -1078,6 +1091,29 @@ def test_lists_that_were_cut_together_are_reported(lengths, complete):
     result, _ = execute_all(NESTJS, resolvers, text)
     assert result.report.complete == (complete and len(lengths) > 1)
     assert any("cut them" in doubt for doubt in result.report.doubts) == (not complete)
+
+
+@pytest.mark.parametrize("follow", ["all", ()])
+@pytest.mark.parametrize("total", [0, 2, 3, 4, 5])
+def test_few_rows_in_each_answer_are_reported(total, follow):
+    """nestjs-query 9.5 limits the query for all objects, also to three rows and one more."""
+    sdl = NESTJS.replace("owners:", "owners(limit: Int, offset: Int = 0):")
+
+    def list_owners(_: Any, args: Mapping[str, Any], __: Any) -> list[dict[str, int]]:
+        numbers = range(300)[args["offset"] :][: args["limit"]]
+        is_third = args["offset"] == numbers.start > 20
+        rows = total if is_third else 3
+        lengths = [max(rows - 3, 0), min(rows, 3)] + [0] * 300
+        return [{"id": n, "length": lengths[n - numbers.start]} for n in numbers]
+
+    def list_items(root: Any, args: Mapping[str, Any], _: Any) -> dict[str, Any]:
+        return connect_items(ITEMS[: root["length"]], args)
+
+    text = "{ owners(limit: 10) { id items(paging: {first: 3}) { edges { node { id } } } } }"
+    resolvers = {"Query": {"owners": list_owners}, "Owner": {"items": list_items}}
+    result, _ = execute_all(sdl, resolvers, text, follow=follow)
+    is_likely = total in {3, 4}
+    assert any("cut them" in doubt for doubt in result.report.doubts) == is_likely
 
 
 def test_a_limit_that_only_the_extensions_of_an_error_state_is_kept():

@@ -205,6 +205,7 @@ def test_a_count_of_fewer_rows_than_came_proves_no_end(selection):
     assert client.frame(text).attrs["completeness"].startswith("unknown: ")
 
 
+<<<<<<< HEAD
 @pytest.mark.parametrize(
     ("count", "cursor", "is_complete"),
     [("", ">x~i:", False), ("totalCount: Int!", ">x~i:", True), ("", "arrayconnection:", True)],
@@ -244,3 +245,29 @@ def test_no_rows_of_a_size_of_zero_are_no_empty_list(arguments, is_complete):
     assert client.execute_all(text, progress=False).report.complete == is_complete
     verdict = client.execute(text).frame().attrs["completeness"]
     assert verdict.startswith("complete" if is_complete else "unknown: `limit: 0`")
+=======
+@pytest.mark.parametrize("selection", ["", "pageInfo { hasNextPage } "])
+@pytest.mark.parametrize("arguments", ["", "(first: 37)", "(first: 50)"])
+def test_a_total_of_the_rows_of_a_page_proves_nothing(arguments, selection):
+    """TinaCMS 3 has the number of the edges in `totalCount`, and returns 50 without a size."""
+    sdl = """
+    type Query { rows(first: Float, after: String): Rows! }
+    type Rows { totalCount: Int! pageInfo: PageInfo! edges: [Edge!]! } type Row { id: ID! }
+    type PageInfo { hasNextPage: Boolean! endCursor: String! } type Edge { node: Row! }
+    """
+
+    def resolve(args: dict[str, Any]) -> dict[str, Any]:
+        start, size = int(args.get("after") or 0), int(args.get("first") or 50)
+        edges = [{"node": {"id": str(n)}} for n in range(start, min(start + size, 1350))]
+        end = start + len(edges)
+        info = {"hasNextPage": end < 1350, "endCursor": str(end)}
+        return {"totalCount": len(edges), "pageInfo": info, "edges": edges}
+
+    client, _ = build_client(sdl, resolve)
+    text = f"{{ rows{arguments} {{ totalCount {selection}edges {{ node {{ id }} }} }} }}"
+    assert not client.frame(text).attrs["completeness"].startswith("complete")
+    result = client.execute_all(text, progress=False)
+    assert len(result.data["rows"]["edges"]) == 1350
+    assert result.report.complete, result.report.doubts
+    assert result.report.expected is None
+>>>>>>> main

@@ -80,3 +80,28 @@ def test_an_offset_is_sent_with_the_size_that_it_needs(count):
     result = client.execute_all("{ rows { nodes { id } } }")
     assert [row["id"] for row in result.data["rows"]["nodes"]] == [*map(str, range(count))]
     assert result.report.complete
+
+
+@pytest.mark.parametrize("most", [30, 200])
+@pytest.mark.parametrize("text", ["{ rows { id } }", "{ rows(where: { n_eq: 7 }) { id } }"])
+def test_a_list_that_is_refused_without_a_size_is_given_one(text, most):
+    """OpenReader 5.3 refuses what may be too long, where its responses are limited."""
+
+    def resolve(_root: Any, args: dict[str, Any], _context: Any) -> Any:
+        if args.get("limit", 10**9) > most:
+            msg = "response might exceed the size limit"
+            raise ValueError(msg)
+        start = args.get("offset", 0)
+        rows = range(7) if args.get("where") else range(COUNT)
+        return [{"id": str(row)} for row in rows[start : start + args["limit"]]]
+
+    sdl = """
+    type Query { rows(where: Where, offset: Int, limit: Int): [Row!]! } type Row { id: ID! }
+    input Where { n_eq: Int }
+    """
+    client = Client(Schema(sdl, {"Query": {"rows": resolve}}))
+    for _ in range(2):
+        result = client.execute_all(text)
+        assert result.report.complete, result.report.doubts
+        rows = [int(row["id"]) for row in result.data["rows"]]
+        assert rows == [*range(7 if "where" in text else COUNT)]

@@ -62,3 +62,74 @@ def test_rows_begin_where_the_query_says(count, first, *, counted):
             assert rows == expected[: len(rows)], (queries, query)
             if result.report.complete:
                 assert rows == expected, (queries, query)
+
+
+PAIRS = """
+type Query { rows(pagination: Pagination): %s }
+input Pagination { page: Int, pageSize: Int, start: Int, limit: Int }
+type Page { nodes: [Row!]! } type Row { id: ID! }
+"""
+PAIRED = {
+    "limit: 100": 0,
+    "page: 3": 20,
+    "start: 13": 13,
+    "pageSize: 40": 0,
+    "page: 2, pageSize: 33": 33,
+}
+
+
+@pytest.mark.parametrize("wrapper", ["", "nodes"])
+@pytest.mark.parametrize("queries", [*permutations(PAIRED, 2)])
+def test_the_pairs_of_two_conventions_are_not_mixed(queries, wrapper):
+    """Strapi 5.54 refuses `page` beside `start`, also where the other pair was found before."""
+
+    def resolve(_root: Any, args: dict[str, Any], _context: Any) -> Any:
+        given = args.get("pagination") or {}
+        if given.keys() & {"page", "pageSize"} and given.keys() & {"start", "limit"}:
+            msg = "Cannot use both page & offset pagination in the same query"
+            raise ValueError(msg)
+        size = given.get("pageSize") or given.get("limit") or 10
+        start = given.get("start") or (given.get("page", 1) - 1) * size
+        rows = [{"id": str(number)} for number in range(230)[start : start + size]]
+        return {"nodes": rows} if wrapper else rows
+
+    sdl = PAIRS % ("Page!" if wrapper else "[Row!]!")
+    client = Client(Schema(sdl, {"Query": {"rows": resolve}}))
+    for query in queries:
+        inner = "{ nodes { id } }" if wrapper else "{ id }"
+        text = f"{{ rows(pagination: {{ {query} }}) {inner} }}"
+        result = client.execute_all(text, progress=False)
+        data = result.data["rows"]
+        rows = [row["id"] for row in (data["nodes"] if wrapper else data)]
+        assert rows == [str(number) for number in range(PAIRED[query], 230)]
+        assert result.report.complete, result.report.doubts
+
+
+@pytest.mark.parametrize("least", [0, 1])
+@pytest.mark.parametrize("name", ["limit", "pageSize"])
+def test_a_size_of_zero_proves_nothing(name, least):
+    """Strapi 5.54 has one row for it."""
+
+    def resolve(_root: Any, args: dict[str, Any], _context: Any) -> Any:
+        size = max(least, (args.get("pagination") or {}).get(name, 10))
+        return [{"id": str(number)} for number in range(size)]
+
+    client = Client(Schema(PAIRS % "[Row!]!", {"Query": {"rows": resolve}}))
+    text = f"{{ rows(pagination: {{ {name}: 0 }}) {{ id }} }}"
+    assert client.frame(text).attrs["completeness"].startswith("unknown: the query has `")
+    with pytest.warns(UserWarning, match=f"{name}: 0"):
+        assert not client.execute_all(text, progress=False).report.complete
+
+
+@pytest.mark.parametrize("total", [20, 21, 30])
+def test_a_count_includes_the_rows_before_an_offset_of_a_round_list(total):
+    """So 16 rows after 4 are all of 20, and not of 21."""
+
+    def resolve(_root: Any, args: dict[str, Any], _context: Any) -> Any:
+        return {"items": [{"id": str(n)} for n in range(args["skip"], 20)], "total": total}
+
+    sdl = "type Query { rows(skip: Int! = 0): Page! } type Page { total: Int! items: [Row!]! }"
+    client = Client(Schema(f"{sdl} type Row {{ id: ID! }}", {"Query": {"rows": resolve}}))
+    result = client.execute_all("{ rows(skip: 4) { items { id } } }", progress=False)
+    assert len(result.data["rows"]["items"]) == 16
+    assert result.report.complete == (total == 20), result.report.doubts

@@ -154,17 +154,6 @@ def _judge(
 ) -> Verdict:
     start = ".".join([*path[:-1], ""])
     siblings = {name.removeprefix(start): v for name, v in beside.items() if name.startswith(start)}
-<<<<<<< HEAD
-    reached = next(
-        (
-            n
-            for n, value in sizes.numbers
-            if value == rows and (rows or is_named_after(n, SIZE_WORDS))
-        ),
-        None,
-    )
-    sign = _read_page_signs(siblings, path[-1], rows, is_reached=reached is not None)
-=======
     reached = next((name for name, value in sizes.numbers if value == rows), None) if rows else None
     is_cut = is_default_limit(rows) and not _has_room(sizes, rows)
     is_reached = reached is not None
@@ -173,7 +162,6 @@ def _judge(
     zero = next(zeros, None) if rows <= 1 else None  # Strapi has one row for it
     if zero is not None and (sign is None or sign.is_weak):
         return Verdict("unknown", f"the query has `{zero}: 0`")
->>>>>>> main
     if sign is not None:
         return sign
     if reached is not None:

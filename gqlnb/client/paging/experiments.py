@@ -113,20 +113,11 @@ def find_sign_of_cut(
         return Finding(reason, is_complete=True) if skipped is not None else None
     reached = find_reached_size(numbers, length)
     equal = next((name for name, count in counts.items() if count == length), None)
-<<<<<<< HEAD
-    if not length:
-        sizes = (
-            leaf for leaf in numbers if leaf.value == 0 and is_named_after(leaf.name, SIZE_WORDS)
-        )
-        zero = next(sizes, None)
-        reason = "the list is empty" if zero is None else f"the query has `{zero.name}: 0`"
-=======
     zeros = (leaf.name for leaf in numbers if leaf.is_written and leaf.value == 0)
     # Strapi has one row for a size of 0, and most others none.
     zero = next(filter(is_limit_name, zeros), None) if equal is None and length <= 1 else None
     if zero is not None or not length:
         reason = "the list is empty" if zero is None else f"the query has `{zero}: 0`"
->>>>>>> main
         return Finding(reason, is_complete=zero is None)
     # A count that equals the size, too, or a usual one, may be that of the page; so may any that no
     # name calls a total, where an argument for the place can tell.

@@ -205,7 +205,6 @@ def test_a_count_of_fewer_rows_than_came_proves_no_end(selection):
     assert client.frame(text).attrs["completeness"].startswith("unknown: ")
 
 
-<<<<<<< HEAD
 @pytest.mark.parametrize(
     ("count", "cursor", "is_complete"),
     [("", ">x~i:", False), ("totalCount: Int!", ">x~i:", True), ("", "arrayconnection:", True)],
@@ -229,23 +228,6 @@ def test_an_empty_page_that_was_reported_proves_no_end(count, cursor, is_complet
     assert result.report.complete == is_complete, result.report.doubts
 
 
-@pytest.mark.parametrize(
-    ("arguments", "is_complete"), [("limit: 0", False), ("offset: 60", True), ("offset: 0", True)]
-)
-def test_no_rows_of_a_size_of_zero_are_no_empty_list(arguments, is_complete):
-    """As of `limit: 0` in BerryQL 0.5 and Strawchemy 0.24; an offset of 0 is no size."""
-    sdl = "type Query { rows(limit: Int = 90, offset: Int = 0): [Row!]! } type Row { id: ID! }"
-    count = 0 if arguments == "offset: 0" else 37
-
-    def resolve(args: dict[str, Any]) -> list[dict[str, str]]:
-        return [{"id": str(n)} for n in range(args["offset"], count)][: args["limit"]]
-
-    client, _ = build_client(sdl, resolve)
-    text = f"{{ rows({arguments}) {{ id }} }}"
-    assert client.execute_all(text, progress=False).report.complete == is_complete
-    verdict = client.execute(text).frame().attrs["completeness"]
-    assert verdict.startswith("complete" if is_complete else "unknown: `limit: 0`")
-=======
 @pytest.mark.parametrize("selection", ["", "pageInfo { hasNextPage } "])
 @pytest.mark.parametrize("arguments", ["", "(first: 37)", "(first: 50)"])
 def test_a_total_of_the_rows_of_a_page_proves_nothing(arguments, selection):
@@ -270,4 +252,3 @@ def test_a_total_of_the_rows_of_a_page_proves_nothing(arguments, selection):
     assert len(result.data["rows"]["edges"]) == 1350
     assert result.report.complete, result.report.doubts
     assert result.report.expected is None
->>>>>>> main

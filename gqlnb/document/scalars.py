@@ -425,6 +425,7 @@ _SPECIFICATIONS = (
     (r"rfc-?4648\b", "Base64"),
     (r"rfc-?7946\b", "GeoJSON"),
     (r"rfc-?9557\b", "ZonedDateTime"),
+    (r"iso[-_]?8601#durations\b", "Duration"),
 )
 _RFC_3339 = re.compile(r"rfc-?3339\b|iso[-_]?8601|iso-date", re.IGNORECASE)
 

@@ -326,6 +326,40 @@ def test_a_size_is_given_where_one_is_needed():
     assert report.find("stars: `first`").finding == "size"
 
 
+@pytest.mark.parametrize("size", ["limit", "first"])
+def test_cursors_are_followed_whatever_the_size_is_called(size):
+    """DataJunction 0.0.272 has `limit` beside `after`; strawberry-django refuses what it sent."""
+    sdl = f"""type Query {{ stars({size}: Int, after: String): Stars! }} type Star {{ id: ID! }}
+    type Stars {{ edges: [Edge!]! pageInfo: Info! totalCount: Int! }} type Edge {{ node: Star! }}
+    type Info {{ hasNextPage: Boolean! endCursor: String }}"""
+
+    def get(_root: Any, args: Any, _context: Any) -> Any:
+        if (args.get(size) or 0) > 40:
+            msg = "at most 40"
+            raise ValueError(msg)
+        start = int(args.get("after") or 0)
+        end = start + (args.get(size) or 100)
+        info = {"hasNextPage": end < len(STARS), "endCursor": str(end)}
+        edges = [{"node": star} for star in STARS[start:end]]
+        return {"edges": edges, "pageInfo": info, "totalCount": len(STARS)}
+
+    report = Client(Schema(sdl, {"Query": {"stars": get}})).describe()
+    assert report.find("stars: default page").finding == "100 rows"
+    assert "at most 40" in report.find("stars: `after`").evidence or size == "limit"
+    assert report.find("stars: count").finding.startswith("`totalCount`: 230")
+
+
+def test_a_scalar_is_reported_beside_the_errors_of_other_fields():
+    """Strawchemy 0.24 has durations that are JSON in a text, and integers beyond 32 bits."""
+    sdl = """scalar Date scalar Interval @specifiedBy(url: "https://tools.ietf.org/html/rfc3339")
+    type Query { stars(since: Date): [Star!]! }
+    type Star { id: ID! born: Date big: Int span: Interval }"""
+    rows = [{"id": "1", "born": "1999-12-31", "big": 2**40, "span": '"PT1S"'}]
+    report = Client(Schema(sdl, {"Query": {"stars": lambda *_: rows}})).describe()
+    assert report.find("Date: variable").finding == 'takes "1999-12-31"'
+    assert report.find("Interval: dtype").finding == "object"
+
+
 def test_a_list_in_an_object_has_its_own_arguments():
     """They are written on the list, and a count beside it is compared."""
     sdl = """type Query { box(kind: String): Box! } type Star { id: ID! }

@@ -317,6 +317,8 @@ def test_a_date_may_be_a_time_of_day(value, time):
 
 SCALARS_ORG = "https://scalars.graphql.org"
 DESCRIBED = [
+    ('scalar Interval @specifiedBy(url: "https://en.wikipedia.org/wiki/ISO_8601#Durations")',
+     "PT1S", "timedelta64[us]"),
     (f'scalar X @specifiedBy(url: "{SCALARS_ORG}/andimarek/date-time")', ZONED_TEXT, ZONED),
     (f'scalar X @specifiedBy(url: "{SCALARS_ORG}/andimarek/date-time.html")', ZONED_TEXT, ZONED),
     (f'scalar X @specifiedBy(url: "{SCALARS_ORG}/andimarek/local-date")', "2026-01-02", LOCAL),

@@ -392,7 +392,7 @@ def iterate_values(rows: Iterable[Any], name: str) -> Iterator[Any]:
 
 def find_dtype(measured: ListExaminer, name: str) -> str:
     """Return the dtype that a frame of the answer has for a field."""
-    for frame in measured.result.frames.values():
+    for frame in measured.result.tables(strict=False, quiet=True).values():
         for column in frame.columns:
             if str(column).rpartition(".")[2] == name:
                 return str(frame[column].dtype)
@@ -416,9 +416,11 @@ def report_variable(
     text = query.write({place: "$v"}).replace("{", f"query ($v: {scalar}) {{", 1)
     taken, refused = list[str](), list[str]()
     for value in list_forms(sample):
-        result, messages = client.ask(text, {"v": value})
+        result, _ = client.ask(text, {"v": value})
         shown = sanitize_text(json.dumps(value, ensure_ascii=False, default=str), 60)
-        (refused if result is None or messages else taken).append(shown)
+        # Errors beside the rows are those of their fields.
+        is_taken = result is not None and query.read(result.data).rows is not None
+        (taken if is_taken else refused).append(shown)
     evidence = f"as {query.name}({'.'.join(map(str, place))})"
     if refused:
         evidence += f"; refused: {', '.join(refused)}"

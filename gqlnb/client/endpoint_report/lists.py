@@ -159,8 +159,9 @@ class ListExaminer:
 
     def _ask_behind(self, page: Reading, size: int) -> Reading | None:
         """Return the page behind the cursor of another."""
-        cursor = json.dumps(page.info.get("endCursor"))
-        return self._ask({self.arguments.size: str(size), self.arguments.position: cursor})
+        arguments, cursor = self.arguments, json.dumps(page.info.get("endCursor"))
+        sized = {arguments.size: str(size)} if arguments.size else {}
+        return self._ask({**sized, arguments.position: cursor})
 
     # -- the first page
 
@@ -292,7 +293,9 @@ class ListExaminer:
         if not half or not self.arguments.size:
             return "there are too few rows" if self.arguments.size else "there is no size", []
         page = self._ask_size(half)
-        if page is None or page.ids != first[:half]:
+        if page is None:
+            return f"asked for {half}: {self._refusal[0]}", []
+        if page.ids != first[:half]:
             return f"asked for {half}, and other rows came", []
         evidence, shown = f"asked for {half}, the first {half} came", ["size"]
         kind, where = self.arguments.kind, "after their cursor"

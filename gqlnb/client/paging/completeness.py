@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from gqlnb.client.paging.offset_cursors import detect_offset_format
+from gqlnb.client.paging.offset_cursors import are_offsets, detect_offset_format
 from gqlnb.document.paging_conventions import format_argument, get_at_path
 from gqlnb.document.selections import ADDED_PREFIX, is_on_path
 from gqlnb.document.suspect_lists import is_usual
@@ -25,6 +25,10 @@ MAX_NUMBERED_PAGES_WITHOUT_NEW_ITEMS = (
 SHARED_LIMIT = (
     "the lists of several objects have together as many items as one page, so the endpoint may "
     "have cut them. Request the list of one object to compare."
+)
+EMPTY_PROMISE = (
+    "the endpoint reported a next page, and it was empty: rows may be missing, where the order has "
+    "nulls or equal values. Order by an id."
 )
 MAY_CONTINUE = (
     "the list may have more items, but its object cannot be requested again: give it larger pages "
@@ -344,6 +348,16 @@ def describe_doubt(cursor: ListCursor) -> str | None:
     is_wrong_end = cursor.field.kind == "cursor" and cursor.evidence.pages_after_end > 0
     if is_wrong_end and cursor.got != cursor.evidence.total:
         return "the endpoint reported the end of the list, but more items followed."
+    # A cursor of values loses the rows after a null, as no value is greater than it.
+    if (
+        cursor.field.is_connection
+        and cursor.field.info.more
+        and cursor.place.pages > 1
+        and not (counted or cursor.evidence.last_length)
+        and cursor.evidence.was_promised
+        and not are_offsets([cursor.place.position])
+    ):
+        return EMPTY_PROMISE
     return _describe_doubtful_items(cursor, counted=counted)
 
 

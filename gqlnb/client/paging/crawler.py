@@ -208,6 +208,8 @@ class Crawler:
         self._round = 0
         self._unpaged_rows = 0  # of the outermost lists that are not followed
         self._batch = PAGES_PER_BATCH
+        # Whether a page that failed beside others did so alone, too; None if none was tried.
+        self._fails_alone: bool | None = None
         self._field_order = {each: number for number, each in enumerate(plan.fields)}
         self._sizes = PageSizes(plan, self.limits, grows=self._keep, most=self._endpoint_maximum)
 
@@ -244,7 +246,9 @@ class Crawler:
         batch = max(1, self._sizes.grow_batch(self._batch) >> self._sizes.scale)
         self._open.sort(key=lambda it: it.build_sort_key(self._field_order[it.field]))
         self._round += 1
-        count = max(1, len(self._open) // batch) if self._open else 0
+        is_trial = bool(self._open and self._open[0].attempts) and self._fails_alone is None
+        batch = 1 if is_trial else batch
+        count = (1 if is_trial else max(1, len(self._open) // batch)) if self._open else 0
         count = count if left is None else min(count, left)
         before_growth = self._sizes.requests_before_growth(batch)
         count = count if before_growth is None else min(count, max(width, before_growth))
@@ -409,6 +413,10 @@ class Crawler:
                 cursor.early_pages[position] = number, result, size
             while cursor.place.position in cursor.early_pages:
                 self._add_page_of(cursor, request, *cursor.early_pages.pop(cursor.place.position))
+        # A page that failed again is noted by now; this one came.
+        was_tried = [cursor.attempts > 0 for cursor in request.cursors] == [True]
+        if was_tried and self._batch == 1 and self._fails_alone is None:
+            self._fails_alone = False
 
     def _refuse_batch(self, request: PageRequest) -> bool:
         """Reopen lists for smaller requests; return whether the request was larger than usual."""
@@ -596,7 +604,7 @@ class Crawler:
         if not isinstance(page, dict) or (is_failed and not cursor.attempts):
             # A page that perhaps does not exist leaves a doubt, but does not make the data partial.
             shown = [] if cursor.evidence.is_probing else errors
-            self._lose_page(cursor, [*errors, *result.errors])
+            self._lose_page(cursor, request, [*errors, *result.errors])
             self._errors += [] if cursor in self._open else shown
             return
         self._errors += errors
@@ -622,12 +630,23 @@ class Crawler:
             count = cursor.evidence.last_length + overlap
             self._sizes.note_answer(field, size, count, request.cost, goes_on=goes_on)
 
-    def _lose_page(self, cursor: ListCursor, errors: list[Mapping[str, Any]]) -> None:
-        """Request a page again that came as null if the error is temporary, else end its list."""
+    def _lose_page(
+        self, cursor: ListCursor, request: PageRequest, errors: list[Mapping[str, Any]]
+    ) -> None:
+        """Request a page again that came as null if it may then be answered, else end its list."""
         cursor.attempts += 1
+        is_alone = len(request.cursors) == 1
+        # The fields of a request may share what serves only one of them at a time, such as a
+        # session of SQLAlchemy. Pages are then requested one by one, unless that fails as well.
+        if errors and not is_alone and not self._fails_alone:
+            self._batch = 1
+            self._open.append(cursor)
+            return
         if cursor.attempts == 1 and any(map(is_transient_error, errors)):
             self._open.append(cursor)
             return
+        if is_alone and cursor.attempts > 1 and self._fails_alone is None:
+            self._fails_alone, self._batch = True, PAGES_PER_BATCH
         message = sanitize_text(errors[0].get("message", ""), 200) if errors else ""
         reason = LOST_PREFIX + (message if errors else "its page is null")
         self._end_list(cursor, reason)
@@ -716,11 +735,12 @@ class Crawler:
             or (is_query_error and any(map(is_about_size, messages)))
             or has_size_error(errors)
         )
-        if too_large and self._shrink_pages(request):
-            return True
+        # A limit of cost or aliases is of the whole request: fewer pages keep their size.
         if is_query_error and len(request.cursors) > 1:
             self._batch = max(1, len(request.cursors) // 2)
             self._release_cursors(request)
+            return True
+        if too_large and self._shrink_pages(request):
             return True
         lookups = [cursor for cursor in request.cursors if cursor.key is not None]
         if is_query_error and lookups and self._plan.schema is None:  # they were guessed

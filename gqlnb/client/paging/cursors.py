@@ -213,6 +213,8 @@ class EndEvidence:
         Pages in a row without new items.
     is_probing
         Whether the next page is requested although nothing says that it exists.
+    was_promised
+        Whether the page before said that the last page exists.
     is_verifying
         Whether the next page is requested although the endpoint says that there is none.
     pages_after_end
@@ -230,6 +232,7 @@ class EndEvidence:
     lengths: Sequence[int] = ()
     pages_without_new_items: int = 0
     is_probing: bool = False
+    was_promised: bool = False
     is_verifying: bool = False
     pages_after_end: int = 0
     has_short_pages: bool = False
@@ -257,6 +260,7 @@ class EndEvidence:
         """Note whether a page had new items, and came after the reported end."""
         self.pages_without_new_items = 0 if new else self.pages_without_new_items + 1
         self.pages_after_end += self.is_verifying and new
+        self.was_promised = not (self.is_probing or self.is_verifying)
         self.is_probing = False
 
 
@@ -413,14 +417,15 @@ class ListCursor:
         return is_full
 
     def build_sort_key(self, number: int) -> tuple[bool | int | ResponsePath, ...]:
-        """Return the key by which lists are continued: outer and long ones first, ended ones last.
+        """Return the key by which lists are continued: failed, outer and long ones first.
 
         `number` is that of the list's field.
         """
         # It does not use the order of the answers, as the number of requests would then vary.
         total = self.evidence.total
         left = 0 if total is None else self.got - total
-        return self.evidence.is_probing, self.field.depth, left, self.round, number, self.path
+        is_probing = self.evidence.is_probing  # ended ones come last
+        return not self.attempts, is_probing, self.field.depth, left, self.round, number, self.path
 
     @property
     def got(self) -> int:

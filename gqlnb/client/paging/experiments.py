@@ -403,10 +403,10 @@ class RoleSearch:
         size, before, asked = self._size, self._grown, self._grown_size
         start = (size.value or self.length) - self.length  # of an upper bound
         while (length := count_longest(before)) >= asked - start and not self._is_counted(length):
-            if asked * 2 > MAX_GROWN_ROWS:
+            if asked >= MAX_GROWN_ROWS:
                 reason = f"`{size.name}: {asked}` brought as many rows, and nothing says how many"
                 return self._conclude_growth(length, asked, f"{reason} there are", is_end=False)
-            asked *= 2
+            accepted, asked = asked, min(asked * 2, MAX_GROWN_ROWS)
             larger = yield from self._try({size: asked})
             name = f"`{size.name}: {asked}`"
             if larger and not (self._is_unstable or begins_with(larger, before)):
@@ -414,9 +414,9 @@ class RoleSearch:
             if larger is None or count_longest(larger) <= length:
                 how = "was refused" if larger is None else f"brought {count_longest(larger)} rows"
                 # As many rows as the size before allowed are the most that the endpoint returns.
-                ends = larger is not None and not is_round(length) and length < asked // 2 - start
+                ends = larger is not None and not is_round(length) and length < accepted - start
                 ends = ends or (yield from self._is_empty_after(size, length, asked))
-                return self._conclude_growth(length, asked // 2, f"{name} {how}", is_end=ends)
+                return self._conclude_growth(length, accepted, f"{name} {how}", is_end=ends)
             before = larger
         is_end = self._is_counted(length) or not (
             is_round(length) or (length < SMALLEST_ROUND and is_usual(length))

@@ -205,6 +205,29 @@ def test_a_count_of_fewer_rows_than_came_proves_no_end(selection):
     assert client.frame(text).attrs["completeness"].startswith("unknown: ")
 
 
+@pytest.mark.parametrize(
+    ("count", "cursor", "is_complete"),
+    [("", ">x~i:", False), ("totalCount: Int!", ">x~i:", True), ("", "arrayconnection:", True)],
+)
+def test_an_empty_page_that_was_reported_proves_no_end(count, cursor, is_complete):
+    """Nothing comes after a null in strawberry-sqlalchemy-mapper 0.9 with sqlakeyset."""
+    sdl = """
+    type Query { rows(first: Int, after: String): Rows! }
+    type Rows { %s pageInfo: PageInfo! edges: [Edge!]! } type Row { id: ID! }
+    type PageInfo { hasNextPage: Boolean! endCursor: String } type Edge { node: Row! }
+    """
+
+    def resolve(args: dict[str, Any]) -> dict[str, Any]:
+        edges = [{"node": {"id": str(n)}} for n in range(0 if args.get("after") else 30)]
+        info = {"hasNextPage": bool(edges), "endCursor": f"{cursor}{len(edges)}" if edges else None}
+        return {"totalCount": 30, "pageInfo": info, "edges": edges}
+
+    client, _ = build_client(sdl % count, resolve)
+    text = "{ rows(first: 30) { edges { node { id } } } }"
+    result = client.execute_all(text, progress=False)
+    assert result.report.complete == is_complete, result.report.doubts
+
+
 @pytest.mark.parametrize("selection", ["", "pageInfo { hasNextPage } "])
 @pytest.mark.parametrize("arguments", ["", "(first: 37)", "(first: 50)"])
 def test_a_total_of_the_rows_of_a_page_proves_nothing(arguments, selection):

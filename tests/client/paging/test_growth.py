@@ -53,3 +53,17 @@ def test_lists_in_the_rows_of_large_pages_are_not_lost(size):
     assert [len(author["posts"]) for author in authors] == [7] * AUTHORS
     assert result.errors == ()
     assert result.report.complete, str(result.report)
+
+
+@pytest.mark.parametrize(("count", "is_complete"), [(9_137, True), (10_150, False)])
+def test_the_largest_size_that_is_tried_is_ten_thousand(count, is_complete):
+    """DataJunction 0.0.272 returns 1,000 rows, and 10,000 at most; the sizes double."""
+
+    def resolve(_root, args, _context):
+        return [{"id": str(n)} for n in range(min(args["limit"], count, 10_000))]
+
+    sdl = "type Query { rows(limit: Int = 1000): [Row!]! } type Row { id: ID! }"
+    client = Client(Schema(sdl, {"Query": {"rows": resolve}}))
+    result = client.execute_all("{ rows { id } }", progress=False)
+    assert len(result.data["rows"]) == min(count, 10_000)
+    assert result.report.complete == is_complete

@@ -22,6 +22,7 @@ _DECODER = msgspec.json.Decoder()
 _ARRAY_DECODER = msgspec.json.Decoder(list[msgspec.Raw])
 _EXACT_ENCODER = msgspec.json.Encoder(decimal_format="number")
 PIECE_BYTES = 1 << 21  # encoded in a millisecond
+DIVIDED_MEMBERS = 100  # of a dict: a piece of each takes longer than all in one
 FIRST_ITEMS = 16  # in the first piece of a list, whose size is not known
 _TEXT_TYPE = frozenset({str})
 _LEAF_TYPES = frozenset({str, int, bool, type(None)})
@@ -265,7 +266,8 @@ def encode_in_pieces(value: JSON, body: bytearray, *, is_valid: bool) -> Iterato
     Parameters
     ----------
     value
-        The value. Lists in it, or in its dicts, are divided; their items are not.
+        The value. Lists in it, or in its dicts, are divided; their items are not, nor are dicts
+        with many members, such as values of a JSON scalar.
     body
         The body.
     is_valid
@@ -276,7 +278,8 @@ def encode_in_pieces(value: JSON, body: bytearray, *, is_valid: bool) -> Iterato
     JSONError, UnicodeEncodeError
         If JSON cannot represent a part of the value.
     """
-    if type(value) is dict and value and _TEXT_TYPE.issuperset(map(type, value)):
+    is_divided = type(value) is dict and 0 < len(value) <= DIVIDED_MEMBERS
+    if is_divided and _TEXT_TYPE.issuperset(map(type, value)):
         mark = b"{"
         for name, member in value.items():
             body += b"%b%b:" % (mark, dump_json(name))

@@ -44,6 +44,13 @@ def test_a_piece_without_a_json_form_is_refused(value):
         list(encode_in_pieces(value, bytearray(), is_valid=False))
 
 
+def test_a_dict_with_many_members_is_one_piece():
+    """As a value of a JSON scalar may be: a piece of each member would take much longer."""
+    body, value = bytearray(), {"data": {str(number): [number] for number in range(10_000)}}
+    assert sum(1 for _ in encode_in_pieces(value, body, is_valid=True)) == 1
+    assert bytes(body) == dump_json(value)
+
+
 @pytest.mark.parametrize(
     ("value", "message"),
     [

@@ -243,7 +243,8 @@ class CompletionProvider:
         target = parse_target(line) or ""
         started, waited = time.monotonic(), self._waited.get(target, 0.0)
         is_demo = (target or connections.resolve_default_target()[0]) == DEMO
-        end = started + (DEMO_WAIT if is_demo else min(TAB_TIMEOUT, LONGEST_WAIT - waited))
+        most, total = (DEMO_WAIT, DEMO_WAIT) if is_demo else (TAB_TIMEOUT, LONGEST_WAIT)
+        end = started + min(most, total - waited)
         schema = self.find_schema(line)
         while schema is None and time.monotonic() < end and self.get_loading_target(line):
             time.sleep(POLL_INTERVAL)

@@ -445,6 +445,7 @@ def test_a_second_connection_is_not_proposed(tab):
 
 def test_completion_does_not_wait_for_a_slow_connection(tab, monkeypatch):
     """Opening a connection may wait for a keyring to be unlocked."""
+    monkeypatch.setattr("gqlnb.notebook.completion.completion_context.DEMO_WAIT", 0.3)
     connections.close_client("demo")
     opening, going_on = threading.Event(), threading.Event()
     opens = connections.NamedConnection.open_client

@@ -471,10 +471,8 @@ class PagingPlan:
             for leaf in sizes:
                 limit = find_limit(leaf.value or 0) if leaf.is_written else None
                 if is_open and (leaf.value is None or leaf.is_lowered):
-                    limit, is_open = (
-                        DEFAULT_PAGE_SIZE if leaf.value is None else leaf.value // 4,
-                        False,
-                    )
+                    limit = DEFAULT_PAGE_SIZE if leaf.value is None else leaf.value // 4
+                    is_open = False
                 if not limit:
                     continue
                 for selection in suspect.carrier:

@@ -272,11 +272,8 @@ class ListExaminer:
         for key, role in roles.items():
             path: ArgumentPath = getattr(arguments, key)
             is_shown = key in shown
-            why = (
-                evidence
-                if is_shown
-                else f"named like {'an' if role == 'offset' else 'a'} {role}; {evidence}"
-            )
+            article = "an" if role == "offset" else "a"
+            why = evidence if is_shown else f"named like {article} {role}; {evidence}"
             if path:
                 self.add(f"`{format_argument(path)}`", role if is_shown else NOT_TRIED, why)
         if not arguments.position and not arguments.size:

@@ -268,6 +268,7 @@ class RoleSearch:
         self._is_unclear = False  # whether rows that look alike hide what it is
         self._longest = 0  # the longest answer of a trial that found no role
         self._refuted: set[ArgumentLeaf] = set()  # shown not to be sizes
+        self._tried_cursors: set[ArgumentLeaf] = set()
 
     def run(self) -> Generator[Trial, Rows | None, Finding]:
         """Yield trials, each answered by rows or None if it was refused; return the finding."""
@@ -632,6 +633,7 @@ class RoleSearch:
                 cursor = value if middle is None else middle
                 if leaf.is_number and not re.fullmatch(r"-?\d+", str(cursor)):
                     continue
+                self._tried_cursors.add(leaf)
                 other = yield from self._try({leaf: int(cursor) if leaf.is_number else cursor})
                 if other and self._continues(leaf, other, half if middle is not None else None):
                     return self._build_finding(
@@ -703,11 +705,20 @@ class RoleSearch:
         if self._other_rows is not None or is_usual:
             return None
         if self._weak_end is not None or self._size is not None:
-            return self._weak_end
+            return None if self._has_untried_cursor else self._weak_end
         is_no_size = self._reached in self._refuted
         name = self._reached.name if self._reached is not None and is_no_size else ""
         evidence = f"`{name}` is not a size" if name else "no argument extends or moves the list"
         return evidence if self._reached is None or is_no_size else None
+
+    @property
+    def _has_untried_cursor(self) -> bool:
+        """Whether an argument is named like a cursor, and no value for it was known."""
+        return any(
+            leaf.value is None and not leaf.is_number and is_named_after(leaf.name, CURSOR_WORDS)
+            for leaf in self._leaves
+            if leaf not in self._tried_cursors
+        )
 
     @property
     def _is_usual(self) -> bool:

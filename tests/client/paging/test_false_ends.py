@@ -252,3 +252,16 @@ def test_a_total_of_the_rows_of_a_page_proves_nothing(arguments, selection):
     assert len(result.data["rows"]["edges"]) == 1350
     assert result.report.complete, result.report.doubts
     assert result.report.expected is None
+
+
+def test_a_cursor_that_could_not_be_tried_leaves_a_doubt() -> None:
+    """Rows that look alike have no value to try, and seven rows are the most of a page."""
+
+    def resolve(_root: Any, args: dict[str, Any], _context: Any) -> Any:
+        return [{"v": number % 3} for number in range(41)][: min(args.get("first") or 7, 7)]
+
+    sdl = "type Query { list(first: Int, after: String): [Row!]! } type Row { v: Int }"
+    client = Client(Schema(sdl, {"Query": {"list": resolve}}))
+    with pytest.warns(UserWarning, match="`first` allows no more than 7 rows"):
+        result = client.execute_all("{ list { v } }")
+    assert not result.report.complete

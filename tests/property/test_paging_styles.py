@@ -140,8 +140,9 @@ def is_hidden(world: World) -> bool:
         return True  # a shorter list is the end
     if world.fault == "inserts":
         return world.style == "relay, backward"  # rows in front shift its offsets
-    if world.fault == "ignores" and world.style == "relay, backward":
-        return True  # its first page is the wrong one
+    if world.fault in {"ignores", "overlaps"} and world.style == "relay, backward":
+        # Its first page is the wrong one, and lacks the last row.
+        return world.fault == "ignores" or not counted
     if world.fault == "stops":
         return not counted
     empty = world.fault == "hides" and page_size(world) == 1

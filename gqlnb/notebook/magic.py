@@ -60,7 +60,6 @@ class GraphQLMagic(Magics, CellSettings):
     ----------
     shell
         The shell of the notebook.
-
     """
 
     shell: InteractiveShell

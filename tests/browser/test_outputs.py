@@ -241,3 +241,22 @@ def test_a_description_is_below_its_signature_in_a_narrow_window(show: Callable[
         elements = [code.element_handle(), about.element_handle(), is_beside]
         notebook.page.wait_for_function(IS_BESIDE, arg=elements)
         expect(about).to_be_in_viewport(ratio=1)
+
+
+NARROW = """%load_ext gqlnb
+import gqlnb
+sdl = "type Query { rows: [Row!]! } type Row { word: String! size: Int! }"
+rows = [{"word": "b" * 200, "size": size} for size in (8, 1)]
+schema = gqlnb.Schema(sdl, {"Query": {"rows": lambda *_: rows}})"""
+
+
+def test_bars_and_long_words_fit_a_narrow_page(show: Any) -> None:
+    """At 600 pixels a word of 200 characters breaks, and the longest bar is whole beside it."""
+    notebook = show(NARROW, "%%graphql schema\n{ rows { word size } }")
+    page = notebook.page
+    page.evaluate("window.jupyterapp.commands.execute('application:toggle-left-area')")
+    page.set_viewport_size({"width": 600, "height": 900})
+    table = notebook.outputs(1).locator("table")
+    expect(table).to_contain_text("█" * 20)
+    room = table.evaluate("e => e.closest('.jp-OutputArea-output').clientWidth - e.offsetWidth")
+    assert room >= 0

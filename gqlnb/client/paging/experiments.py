@@ -37,7 +37,7 @@ MAX_TRIALS = 10  # for one list
 MAX_GROWN_ROWS = 10_000  # of one answer: a service may make as many rows as it is asked for
 SHORTEST_SHIFT = 2  # rows; of so few, the next page may look shifted by one
 PLACE_WORDS = "page pages offset skip start begin from index chunk batch cursor after pos position"
-OFFSET_WORDS = "offset skip start from"
+OFFSET_WORDS = "offset skip start"
 TOTAL_WORDS = "total all found hits matches filtered"
 ACTION_WORDS = "send generate create update delete remove trigger submit execute"
 BOUND = re.compile(
@@ -112,7 +112,8 @@ def find_sign_of_cut(
         reason = f"`{larger}` counts the rows before `{skipped}`, too"
         return Finding(reason, is_complete=True) if skipped is not None else None
     reached = find_reached_size(numbers, length)
-    equal = next((name for name, count in counts.items() if count == length), None)
+    equals = sorted((name for name, n in counts.items() if n == length), key=is_total)
+    equal = equals[-1] if equals else None
     zeros = (leaf.name for leaf in numbers if leaf.is_written and leaf.value == 0)
     # Strapi has one row for a size of 0, and most others none.
     zero = next(filter(is_limit_name, zeros), None) if equal is None and length <= 1 else None

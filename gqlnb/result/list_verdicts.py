@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graphql import Undefined, get_named_type
@@ -15,6 +14,8 @@ from gqlnb.document.paging_conventions import (
     MORE_FLAGS,
     NEXT_CURSORS,
     NEXT_POINTERS,
+    PageArguments,
+    find_page_info,
     is_limit_name,
     read_default,
 )
@@ -349,17 +350,10 @@ def _collect_sizes(
             for name, value in given.items():
                 sizes.numbers.extend(_iterate_leaves(name, value))
     fields = getattr(kind, "fields", {})
-    token = next(filter(partial(_has_path, holder), POINTERS), "") if takes_cursor else ""
+    info = find_page_info(holder, PageArguments("cursor")) if takes_cursor else None
+    token = "" if info is None else ".".join(info.cursor)
     untried = [name for name in sizes.untried if name not in fields]
-    return sizes._replace(untried=untried, token=token)
-
-
-def _has_path(kind: Any, path: str) -> bool:  # noqa: ANN401 - a named type
-    """Return whether a dotted path leads to a field below a type."""
-    for name in path.split("."):
-        field = getattr(kind, "fields", {}).get(name)
-        kind = None if field is None else get_named_type(field.type)
-    return kind is not None
+    return sizes._replace(untried=untried, token=token if token in POINTERS else "")
 
 
 def _list_untried_members(

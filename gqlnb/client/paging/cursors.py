@@ -700,6 +700,11 @@ def read_error_path(error: Mapping[str, Any]) -> ResponsePath:
     return tuple(path)
 
 
+def read_error_fields(error: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the names on the path of an error, without the indices of rows."""
+    return tuple(step for step in read_error_path(error) if isinstance(step, str))
+
+
 def move_errors(
     errors: Iterable[Mapping[str, Any]],
     steps: ResponsePath,

@@ -638,7 +638,8 @@ def find_count(kind: NamedType, arguments: Mapping[str, Any]) -> Path:
     for value in arguments.values():
         if f"{str(value).lower()}Count" in by_name:
             return by_name[f"{str(value).lower()}Count"]
-    return next((by_name[name] for name in TOTAL_COUNTS if name in by_name), ())
+    total = next((by_name[name] for name in TOTAL_COUNTS if name in by_name), ())
+    return total or next((path for path in leaves if path[1:] and path[-1] == "count"), ())
 
 
 def has_count_flag(declared: GraphQLField | None) -> bool:

@@ -700,7 +700,9 @@ class Crawler:
         total = get_at_path(page, field.total) if field.total else None
         if not isinstance(total, int) or isinstance(total, bool):
             return
-        if not self._plan.has_late_start(field) and cursor.evidence.note_total(total):
+        evidence = cursor.evidence
+        received = cursor.place.received - evidence.last_length
+        if not self._plan.has_late_start(field) and evidence.note_total(total, received):
             self._doubts.add(field.name, "the count changed while paging.")
 
     def _end_list(self, cursor: ListCursor, reason: str) -> None:

@@ -363,6 +363,7 @@ _NAMES_BY_SOURCE: tuple[tuple[str, Scalar], ...] = (
     ("CustomDateTime", DATETIME),
     ("CustomDate", DATE),
     ("CustomTime", TIME),
+    ("BigIntScalar", BIG_INTEGER),  # GeneralManager 0.87
     # Directus: api/src/services/graphql/types. Its `Date` is any timestamp, date or time.
     ("GraphQLBigInt", BIG_INTEGER),
     ("GraphQLGeoJSON", JSON),

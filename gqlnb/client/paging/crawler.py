@@ -702,7 +702,9 @@ class Crawler:
             return
         evidence = cursor.evidence
         received = cursor.place.received - evidence.last_length
-        if not self._plan.has_late_start(field) and evidence.note_total(total, received):
+        if self._plan.has_late_start(field):
+            return
+        if evidence.note_total(total, received, cursor.got):
             self._doubts.add(field.name, "the count changed while paging.")
 
     def _end_list(self, cursor: ListCursor, reason: str) -> None:

@@ -113,21 +113,6 @@ def test_writing_to_a_copy_leaves_the_original_unchanged():
         assert sorted(owned) == list(owned)
 
 
-def test_names_sort_case_insensitively():
-    """Equal names sort by id; the reverse order is exact."""
-    rows = [
-        Repository(name, Owner(owner, "User"), 1, 0, None, "2020-01-01T00:00:00Z")
-        for name, owner in (("b", "x"), ("A", "z"), ("a", "y"), ("C", "w"))
-    ]
-    columns = Population.from_repositories(rows)
-    places = np.arange(4)
-    up = sort_rows(columns, places, "name", descending=False)
-    down = sort_rows(columns, places, "name", descending=True)
-    assert [columns[int(row)].full_name for row in up] == ["y/a", "z/A", "x/b", "w/C"]
-    assert [columns[int(row)].full_name for row in down] == ["w/C", "x/b", "z/A", "y/a"]
-    assert len(sort_rows(columns, places[:0], "name", descending=True)) == 0
-
-
 @pytest.mark.parametrize("column", ["id", "stars", "forks", "created", "pushed", "name"])
 def test_sort_keys_are_strictly_monotonic(column):
     """They increase, without duplicates, and decrease in the other direction."""

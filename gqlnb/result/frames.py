@@ -605,8 +605,10 @@ def _judge_inner_lists(
 ) -> Verdict | None:
     """Judge the lists in the rows of another list; None for lists joined from pages."""
     parent = table.parent
-    # Those that were joined from pages have a report.
-    if parent is None or not table.path or getattr(answer.holder, "report", answer) is not None:
+    if parent is None or not table.path or not hasattr(answer.holder, "report"):
+        return None
+    report = answer.holder.report
+    if report is not None and not any(is_part(name, table.full_path) for name in report.kept):
         return None
     rows, holders = tables[table.name], tables[parent.name]
     beside = {}
@@ -620,6 +622,12 @@ def _judge_inner_lists(
     holder, depth = answer.holder, len(table.full_path) - len(table.path)
     document, variables = getattr(holder, "document", None), getattr(holder, "variables", None)
     return judge_inner_lists(beside, table.full_path, lengths, document, variables, depth)
+
+
+def is_part(name: str, path: Sequence[str]) -> bool:
+    """Return whether a dotted name, perhaps without those of objects around items, is in a path."""
+    steps = iter(path)
+    return all(step in steps for step in name.split("."))
 
 
 def _judge_list(

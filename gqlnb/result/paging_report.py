@@ -59,6 +59,9 @@ class Report:
         The number of the requests that remembered answers answered.
     cached_at
         The time of the oldest of them, in seconds since the epoch; None for none.
+    kept
+        The names of lists in rows that are as long as the query says, so that there may be more:
+        none of their further items were requested.
     """
 
     got: int
@@ -72,6 +75,7 @@ class Report:
     left_out: tuple[tuple[str, str], ...] = ()
     cached: int = field(default=0, repr=False)
     cached_at: float | None = field(default=None, repr=False)
+    kept: tuple[str, ...] = field(default=(), repr=False)
 
     @property
     def complete(self) -> bool:

@@ -169,6 +169,7 @@ class Crawler:
         self._extensions: Mapping[str, Any] = {}
         self._unanswered: dict[PageRequest, None] = {}
         self._remarks: dict[str, None] = dict.fromkeys(remarks)
+        self._kept: dict[str, None] = {}  # the names of lists that kept the size that is written
         self._forms: ScalarForms | None = None  # of the values in the pages handed out
         self._has_decimals = False  # whether the data have Decimal where other results have float
         self._is_plain = False  # whether the query is sent unchanged
@@ -561,7 +562,7 @@ class Crawler:
             cursors.append(cursor)
             cursor.add_lengths(found.value, size)
             if cursor.evidence.last_length >= size > 0:
-                self._remarks[f"{field.name}: {KEPT_AS_WRITTEN.format(written, field.name)}"] = None
+                self._note_kept(field.name, written)
             self._unpaged_rows += cursor.evidence.last_length if field.outer is None else 0
             self._add_lists(field, found.value)
         self._shared_limits[field].add_lists(cursors)
@@ -880,8 +881,12 @@ class Crawler:
         if leaf is None or follow == "all" or suspect.name in follow:
             return False
         written = f"`{format_argument(leaf.path)}: {leaf.value}`"
-        self._remarks[f"{suspect.name}: {KEPT_AS_WRITTEN.format(written, suspect.name)}"] = None
+        self._note_kept(suspect.name, written)
         return True
+
+    def _note_kept(self, name: str, written: str) -> None:
+        self._remarks[f"{name}: {KEPT_AS_WRITTEN.format(written, name)}"] = None
+        self._kept[name] = None
 
     def _judge_later_pages(self) -> None:
         """Doubt lists in rows that came after the first answer, and look cut although none did."""
@@ -1134,4 +1139,5 @@ class Crawler:
             left_out,
             len(self._cached_at),
             min(self._cached_at, default=None),
+            tuple(self._kept),
         )

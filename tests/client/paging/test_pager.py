@@ -425,6 +425,9 @@ def test_sizes_that_are_part_of_the_question_are_kept(world):
     assert result.report.notes == (
         "items.parts: `first: 3` was kept as written; follow='items.parts' requests all items.",
     )
+    assert result.frame().attrs["completeness"] == "complete: all pages were received"
+    parts = result.frame(explode="parts").attrs["completeness"]
+    assert parts == "unknown: 25 of 25 lists: `first: 3` is reached"
     text = "{ items(last: 2) { nodes { name } } }"
     newest = world.client().execute_all(text)
     assert world.names(newest) == ALL[-2:]
@@ -436,6 +439,8 @@ def test_sizes_that_are_part_of_the_question_are_kept(world):
     whole = world.client().execute_all(NESTED, follow="items.parts")
     assert whole.data == world.client().execute_all(NESTED, follow="all").data
     assert [len(each["parts"]["nodes"]) for each in whole.data["items"]["nodes"]] == [PARTS] * 25
+    parts = whole.frame(explode="parts").attrs["completeness"]
+    assert parts == "complete: all pages were received"
 
 
 def test_changing_counts_are_reported(world):

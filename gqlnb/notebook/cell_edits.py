@@ -21,47 +21,61 @@ from graphql import (
     is_list_type,
     is_required_argument,
     is_required_input_field,
+    parse,
 )
 
 from gqlnb.document.paged_fields import WRAPPER_NAMES
-from gqlnb.document.paging_conventions import find_length_limit, find_page_arguments
+from gqlnb.document.paging_conventions import find_length_limit, find_page_arguments, is_plain_leaf
 from gqlnb.document.schema_text import find_type
 from gqlnb.errors import OptionError, TargetError
-from gqlnb.notebook.completion.completion_context import parse_target
 from gqlnb.notebook.completion.completion_list import find_at_cursor, parse_until, write_placeholder
 from gqlnb.notebook.completion.cursor_parser import SelectionSetState, tokenize
-from gqlnb.notebook.magic_options import locate_cursor
+from gqlnb.notebook.magic_options import CELL_MAGIC, locate_cursor
 from gqlnb.notebook.notebook_state import parse_or_none
 from gqlnb.notebook.schema_docs import get_deprecation_reason
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from graphql import GraphQLSchema
-
-    from gqlnb.notebook.magic_options import CursorPosition
-
-    FindSchema = Callable[[str | None], tuple[str, GraphQLSchema]]
     from collections.abc import Sequence
 
     from graphql import GraphQLField, GraphQLSchema
 
-    Variables = dict[str, tuple[str, object]]  # type and value by name
+    from gqlnb.notebook.magic_options import CursorPosition
 
+    Variables = dict[str, tuple[str, object]]  # type and value by name
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
-def find_place(find_schema: FindSchema, code: str, cursor: int) -> tuple[str, str]:
-    """Return the endpoint of a cell, and the place of the name at the cursor in its schema.
+def check_format(code: str, formatted: str) -> str:
+    """Return a formatted cell, unless it says something else than the cell did.
+
+    Prettier 3.10 takes the spaces away that end the lines of a block string.
+
+    Raises
+    ------
+    OptionError
+        If a text between three quotes would change.
+    """
+    texts = (CELL_MAGIC.sub("", it, count=1) for it in (code, formatted))
+    before, after = (parse(text, no_location=True) for text in texts)
+    if before != after:
+        msg = (
+            "Formatting would change the text between three quotes (spaces at the ends of its "
+            "lines), so the cell stays as it was. Write the text as a variable."
+        )
+        raise OptionError(msg)
+    return formatted
+
+
+def find_place(schema: GraphQLSchema, code: str, cursor: int) -> str:
+    """Return the place in the schema of the name at the cursor of a cell.
 
     Raises
     ------
     OptionError
         If the cursor is on no name of the schema.
     """
-    place = _locate(code, cursor)
-    target, schema = find_schema(parse_target(place.line))
+    place = locate_operation(code, cursor)
     found = find_at_cursor(schema, place.text, place.offset)
     if found is None or found.kind not in ("field", "argument", "enum value", "type", "directive"):
         msg = "The cursor is not on a name of the schema."
@@ -71,16 +85,16 @@ def find_place(find_schema: FindSchema, code: str, cursor: int) -> tuple[str, st
         "type": found.name,
         "directive": f"@{found.name}",
     }
-    return target, names.get(found.kind, f"{found.owner}.{found.name}")
+    return names.get(found.kind, f"{found.owner}.{found.name}")
 
 
-def extract_fragment(find_schema: FindSchema, code: str, start: int, end: int, name: str) -> str:
+def extract_fragment(schema: GraphQLSchema, code: str, start: int, end: int, name: str) -> str:
     """Return a cell in which a fragment holds the selected fields.
 
     Parameters
     ----------
-    find_schema
-        Returns name and schema of the endpoint that a cell names.
+    schema
+        The schema of the endpoint that the cell names.
     code
         The cell.
     start, end
@@ -93,11 +107,10 @@ def extract_fragment(find_schema: FindSchema, code: str, start: int, end: int, n
     OptionError
         If the selection is not a list of whole fields, or the name is taken or not valid.
     """
-    place = _locate(code, start)
+    place = locate_operation(code, start)
     head = len(code) - len(place.text)
     tokens = tokenize(place.text)
     within = [it for it in tokens if it.start >= place.offset and it.end <= end - head]
-    _, schema = find_schema(parse_target(place.line))
     state = parse_until(schema, tokens, place.offset, None).stack[-1]
     parent = getattr(state, "parent", None)
     _check_name(name, {b.text for a, b in pairwise(tokens) if a.text == "fragment"})
@@ -121,7 +134,7 @@ def rename_at(code: str, cursor: int, name: str) -> str:
     OptionError
         If the cursor is on neither, or the name is taken or not valid.
     """
-    place = _locate(code, cursor)
+    place = locate_operation(code, cursor)
     line, text, tokens = code[: len(code) - len(place.text)], place.text, tokenize(place.text)
     names = [n for n, it in enumerate(tokens) if it.kind == "name"]
     at = next((n for n in names if tokens[n].start <= place.offset + 1 <= tokens[n].end + 1), 0)
@@ -142,7 +155,14 @@ def rename_at(code: str, cursor: int, name: str) -> str:
     return f"{line}{text}"
 
 
-def _locate(code: str, cursor: int) -> CursorPosition:
+def locate_operation(code: str, cursor: int) -> CursorPosition:
+    """Locate the cursor in the operation of a cell.
+
+    Raises
+    ------
+    OptionError
+        If it is not in the text of a ``%%graphql`` cell.
+    """
     place = locate_cursor(code, cursor)
     if place is not None and place.inside and place.cell:
         return place
@@ -164,7 +184,14 @@ MEMBERS = 8  # types of a union, of which search results of GitHub have as many
 NARROWING = 3.0  # a type condition costs as much as three fields: `node(id:)` leads to most types
 
 
-def find_paths(schema: GraphQLSchema, target: str) -> list[tuple[str, ...]]:
+def list_steps(schema: GraphQLSchema, kind: Any) -> dict[str, Any]:  # noqa: ANN401 - any type
+    """Return what a selection set of a type can have, by place: its fields, and type conditions."""
+    steps = {f"{kind.name}.{name}": it for name, it in getattr(kind, "fields", {}).items()}
+    conditions = schema.get_possible_types(kind) if is_abstract_type(kind) else ()
+    return {**steps, **{it.name: it for it in conditions}}
+
+
+def find_paths(schema: GraphQLSchema, target: str, most: int = PATHS) -> list[tuple[str, ...]]:
     """Find the shortest paths from a field of the query type to a type.
 
     Parameters
@@ -173,28 +200,28 @@ def find_paths(schema: GraphQLSchema, target: str) -> list[tuple[str, ...]]:
         The schema.
     target
         The name of the type.
+    most
+        The number of paths.
 
     Returns
     -------
     list of tuples
-        Up to five paths, the shortest first: places of fields (``"Query.search"``) and of type
+        The paths, the shortest first: places of fields (``"Query.search"``) and of type
         conditions (``"Repository"``).
     """
     find_type(schema, target)
     order, visits, found = count(), Counter[str](), list[tuple[str, ...]]()
-    # The cheapest first; a type is left at most five times, as no further path can be among those.
+    # The cheapest first; a type is left `most` times at most: no further path can be among those.
     waiting: list[tuple[float, int, Any, tuple[str, ...]]] = [(0.0, 0, schema.query_type, ())]
-    while waiting and len(found) < PATHS:
+    while waiting and len(found) < most:
         cost, _, kind, path = heappop(waiting)
         if kind.name == target and path:
             found.append(path)
             continue
         visits[kind.name] += 1
-        steps = {f"{kind.name}.{name}": it for name, it in getattr(kind, "fields", {}).items()}
-        if is_abstract_type(kind):
-            steps |= {it.name: it for it in schema.get_possible_types(kind)}
+        steps = list_steps(schema, kind) if visits[kind.name] <= most else {}
         seen = {place.partition(".")[0] for place in path}
-        for place, step in steps.items() if visits[kind.name] <= PATHS else ():
+        for place, step in steps.items():
             inner: Any = get_named_type(getattr(step, "type", step))
             leads_on = is_composite_type(inner) or inner.name == target
             if leads_on and inner.name not in seen and get_deprecation_reason(step) is None:
@@ -233,7 +260,7 @@ def write_operation(schema: GraphQLSchema, path: Sequence[str]) -> tuple[str, di
     roots = {kind.name: word for word, kind in kinds.items() if kind is not None}
     steps = list(path[1:] if path[0] in roots else path)
     if steps and (owner := steps[0].partition(".")[0]) not in roots:
-        before = find_paths(schema, owner)
+        before = find_paths(schema, owner, 1)
         steps = [*before[0], *(steps if "." in steps[0] else steps[1:])] if before else []
     if not steps:
         msg = f"No field of the query type leads to {path[-1]}."
@@ -335,9 +362,7 @@ def list_leaves(kind: Any) -> list[str]:  # noqa: ANN401 - any output type
     return [
         name
         for name, field in getattr(kind, "fields", {}).items()
-        if is_leaf_type(get_nullable_type(field.type))
-        and field.deprecation_reason is None
-        and not any(map(is_required_argument, field.args.values()))
+        if is_plain_leaf(field) and field.deprecation_reason is None
     ]
 
 

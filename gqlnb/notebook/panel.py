@@ -2,7 +2,7 @@
 
 The panel asks by completion requests (a prefix and JSON): they wait behind a running cell, as its
 actions shall, and need no comm that a restart would break. What waits for an endpoint runs in a
-thread, and the panel asks again until it is done, so that cells run meanwhile.
+thread, and the panel repeats the question until it is answered, so that cells run meanwhile.
 """
 
 from __future__ import annotations
@@ -14,48 +14,41 @@ from contextlib import suppress
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from graphql import get_named_type, is_abstract_type, is_composite_type, parse
+from graphql import get_named_type, is_composite_type
 
 from gqlnb import background
 from gqlnb.client import connections
 from gqlnb.client.client import Client
-from gqlnb.client.credentials import is_secret_name, redact_url
+from gqlnb.client.credentials import is_secret_name
 from gqlnb.document.scalar_values import format_short_age
 from gqlnb.errors import GqlnbError, TargetError, format_count, sanitize_text
 from gqlnb.github.builtin_connections import DEMO, register_connections
-from gqlnb.notebook import schema_search
-from gqlnb.notebook.cell_edits import (
-    extract_fragment,
-    find_paths,
-    find_place,
-    rename_at,
-    write_operation,
-    write_selection,
-)
+from gqlnb.notebook import cell_edits, schema_search
+from gqlnb.notebook.completion.completion_context import parse_target
 from gqlnb.notebook.magic_options import write_cell
-from gqlnb.notebook.notebook_state import describe_target, list_targets
-from gqlnb.notebook.schema_docs import SchemaDocs, get_deprecation_reason
-from gqlnb.notebook.subcommands import run_use
+from gqlnb.notebook.notebook_state import is_listed_connection
+from gqlnb.notebook.schema_docs import SchemaDocs
+from gqlnb.notebook.subcommands import run_connections, run_use
 from gqlnb.result.list_verdicts import choose_weakest
 from gqlnb.result.result import Result
 from gqlnb.server.page import BUNDLE_FOLDER, MISSING_BUNDLE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from graphql import GraphQLSchema
 
-    from gqlnb.client.connections import NamedConnection
     from gqlnb.notebook.notebook_state import HistoryEntry, NotebookState
 
 HITS = 50
 SHOWN = 50  # operations of the history, and entries of a section of documentation
 SAMPLE = 5  # rows
-NEWEST = 64  # answers of threads that wait for the panel to ask again
 REMOTE = ("load", "test", "sample")  # questions that wait for an endpoint
+PATIENCE = 0.1  # seconds: what needs no endpoint is answered at once
 FORMATTER = "prettier.js.gz"
 COMPLETENESS = {"complete": "complete", "more": "more exist", "unknown": "perhaps more"}
 Answer = dict[str, Any]
+WAITING: Answer = {"waiting": True}
 
 
 class Panel:
@@ -74,25 +67,23 @@ class Panel:
     def answer(self, text: str) -> Answer:
         """Answer a question: JSON with ``do``, the name of a method below, and its arguments."""
         message = json.loads(text)
-        word, job = message.pop("do"), message.pop("job", "")
+        word, _ = message.pop("do"), message.pop("job")  # which tells it from an equal question
 
         def work() -> None:
             try:
-                self._jobs[job] = getattr(self, f"do_{word}")(**message)
+                self._jobs[text] = getattr(self, f"do_{word}")(**message)
             except Exception as error:  # noqa: BLE001 - the panel is the only place to report it
                 kind = "" if isinstance(error, GqlnbError) else f"{type(error).__name__}: "
-                self._jobs[job] = {"error": f"{kind}{sanitize_text(error, 1000)}"}
+                self._jobs[text] = {"error": f"{kind}{sanitize_text(error, 1000)}"}
 
         register_connections()
-        if job not in self._jobs:
-            for old in [*self._jobs][:-NEWEST]:
-                del self._jobs[old]
-            self._jobs[job] = {"waiting": True}
-            if word in REMOTE:
-                background.start_thread(work, "gqlnb-panel")
-            else:
+        if text not in self._jobs:
+            self._jobs[text] = WAITING
+            if word not in REMOTE:
                 work()
-        return self._jobs[job]
+            elif (thread := background.start_thread(work, "gqlnb-panel")) is not None:
+                thread.join(PATIENCE)
+        return WAITING if self._jobs[text] is WAITING else self._jobs.pop(text)
 
     def _open(self, name: str) -> Client:
         """Return the client of an endpoint; it is not opened if that would ask for a token."""
@@ -112,29 +103,21 @@ class Panel:
     def do_state(self) -> Answer:
         """Return endpoints, history and saved cells; nothing is opened or sent."""
         current, objects = connections.get_current_name() or "", self._state.shell.user_ns
-        found = [describe_connection(it) for it in connections.list_connections()]
-        names = {it["name"] for it in found}
-        found += [
-            {
-                "name": name,
-                "where": "the notebook",
-                "about": describe_target(value),
-                **(describe_client(value) if isinstance(value, Client) else {"local": True}),
-            }
-            for name in list_targets(objects)
-            if name not in names and (value := objects[name]) is not None
+        listing, snippets = run_connections(self._state, objects, ""), self._state.snippets
+        endpoints = [
+            {"name": name, "about": about, "where": where, **describe_endpoint(name, objects)}
+            for name, about, where, _ in listing
         ]
-        found += [
-            {"name": it.url, "where": "this process", "about": "a server"}
+        endpoints += [
+            {"name": it.url, "about": "a server", "where": "this process"}
             for it in background.servers.list_open()
             if not any(it is value for value in objects.values())
         ]
-        snippets = self._state.snippets
         return {
-            "endpoints": found,
+            "endpoints": endpoints,
+            "note": listing.note,
             "current": current,
             "default": current or DEMO,
-            "fault": connections.read_connection_files()[1],
             "variables": sorted(name for name in os.environ if is_secret_name(name)),
             "history": [describe_entry(it) for it in self._state.history.iterate_latest()][:SHOWN],
             "snippets": [
@@ -162,18 +145,18 @@ class Panel:
     def do_children(self, target: str, path: Sequence[str]) -> Answer:
         """Return the rows of the tree below a path; below none the root types."""
         schema = self._get_schema(target)
-        if not path:
-            roots = (schema.query_type, schema.mutation_type, schema.subscription_type)
-            return {"rows": [describe_row(it.name, it, it) for it in roots if it]}
-        owner, _, name = path[-1].partition(".")
-        kind: Any = schema.type_map[owner]
-        kind = get_named_type(kind.fields[name].type) if name else kind
-        rows = [
-            describe_row(f"{kind.name}.{name}", field, get_named_type(field.type))
-            for name, field in getattr(kind, "fields", {}).items()
-        ]
-        members = schema.get_possible_types(kind) if is_abstract_type(kind) else ()
-        return {"rows": rows + [describe_row(it.name, it, it) for it in members]}
+        roots = (schema.query_type, schema.mutation_type, schema.subscription_type)
+        steps: dict[str, Any] = {it.name: it for it in roots if it}
+        if path:
+            owner, _, name = path[-1].partition(".")
+            kind: Any = schema.type_map[owner]
+            kind = get_named_type(kind.fields[name].type) if name else kind
+            steps = cell_edits.list_steps(schema, kind)
+        rows = []
+        for place, step in steps.items():
+            opens = is_composite_type(get_named_type(getattr(step, "type", step)))
+            rows.append({**schema_search.build_hit(place, step)._asdict(), "opens": opens})
+        return {"rows": rows}
 
     def do_search(self, target: str, text: str) -> Answer:
         """Search names and descriptions."""
@@ -190,34 +173,34 @@ class Panel:
 
     def do_insert(self, target: str, path: Sequence[str]) -> Answer:
         """Return a field with its required arguments and a first selection."""
-        return {"text": write_selection(self._get_schema(target), path[-1])}
+        return {"text": cell_edits.write_selection(self._get_schema(target), path[-1])}
 
     def do_write(self, target: str, path: Sequence[str]) -> Answer:
         """Return a cell that selects a field, with variables for the required arguments."""
-        return {"cell": write_cell(*write_operation(self._get_schema(target), path), target)}
+        text, variables = cell_edits.write_operation(self._get_schema(target), path)
+        return {"cell": write_cell(text, variables, target)}
 
-    def do_paths(self, target: str, place: str) -> Answer:
+    def do_paths(self, target: str, path: Sequence[str]) -> Answer:
         """Return the shortest paths to a type, or to the type that has a field."""
-        kind = place.partition(".")[0]
+        kind = path[-1].partition(".")[0]
         rows = [
             {"path": path, "text": " / ".join(it.partition(".")[2] or f"on {it}" for it in path)}
-            for path in find_paths(self._get_schema(target), kind)
+            for path in cell_edits.find_paths(self._get_schema(target), kind)
         ]
         return {"kind": kind, "rows": rows}
 
-    def do_edit(self, action: str, code: str, start: int, end: int, name: str = "") -> Answer:
+    def do_edit(self, action: str, code: str, start: int, end: int, text: str = "") -> Answer:
         """Return a cell after an edit, or the place of the name at the cursor."""
-
-        def find_schema(target: str | None) -> tuple[str, GraphQLSchema]:
-            named = target or connections.get_current_name() or DEMO
-            return named, self._get_schema(named)
-
-        if action == "document":
-            target, place = find_place(find_schema, code, start)
-            return {"target": target, "place": place}
+        if action == "format":
+            return {"code": cell_edits.check_format(code, text)}
         if action == "rename":
-            return {"code": rename_at(code, start, name)}
-        return {"code": extract_fragment(find_schema, code, start, end, name)}
+            return {"code": cell_edits.rename_at(code, start, text)}
+        line = cell_edits.locate_operation(code, start).line
+        target = parse_target(line) or connections.get_current_name() or DEMO
+        schema = self._get_schema(target)
+        if action == "document":
+            return {"target": target, "place": cell_edits.find_place(schema, code, start)}
+        return {"code": cell_edits.extract_fragment(schema, code, start, end, text)}
 
     def do_formatter(self) -> Answer:
         """Return Prettier with its plugin for GraphQL, as a JavaScript module."""
@@ -225,19 +208,6 @@ class Panel:
             return {"text": gzip.decompress((BUNDLE_FOLDER / FORMATTER).read_bytes()).decode()}
         except FileNotFoundError:
             raise TargetError(MISSING_BUNDLE.replace("GraphiQL", "Prettier", 1)) from None
-
-    def do_compare(self, text: str, formatted: str) -> Answer:
-        """Refuse a formatted operation that says something else than it did before.
-
-        Prettier 3.10 takes the spaces away that end the lines of a block string.
-        """
-        if parse(text, no_location=True) != parse(formatted, no_location=True):
-            msg = (
-                "Formatting would change the text between three quotes (spaces at the ends of its "
-                "lines), so the cell stays as it was. Write the text as a variable."
-            )
-            raise TargetError(msg)
-        return {}
 
     def do_load(self, target: str) -> Answer:
         """Load a schema, and build its index, before the first key stroke."""
@@ -253,7 +223,7 @@ class Panel:
 
     def do_sample(self, target: str, path: Sequence[str]) -> Answer:
         """Send one query; return the first rows as an HTML table."""
-        text, variables = write_operation(self._get_schema(target), path)
+        text, variables = cell_edits.write_operation(self._get_schema(target), path)
         if not text.startswith("query"):
             msg = "Only a query is sent for a sample: nothing may change."
             raise TargetError(msg)
@@ -284,28 +254,19 @@ def peek_schema(client: Client) -> GraphQLSchema | None:
     return local.graphql if local is not None else client._schema_store.schema  # noqa: SLF001
 
 
-def describe_connection(connection: NamedConnection) -> Answer:
-    """Describe a connection: address, source of its token, file; more if it is open."""
-    name, make = connection.name, connection.make_client
-    address, client = getattr(make, "url", ""), connections.get_open_client(name)
-    return {
-        "name": name,
-        "about": redact_url(address) if address else connection.description,
-        "token": dict(getattr(make, "options", ())).get("token", ""),
-        "where": connection.location,
-        "editable": name in connections.read_connection_files()[0],
-        "asks": client is None and not connections.can_open_unattended(name),
-        "local": name == DEMO,
-        **(describe_client(client) if client is not None else {}),
-    }
-
-
-def describe_client(client: Client) -> Answer:
-    """Describe an open client: address, the sources of its secrets, schema, rate limit."""
-    tokens = client._endpoint.credentials.tokens  # noqa: SLF001 - no value of them is shown
+def describe_endpoint(name: str, objects: Mapping[str, object]) -> Answer:
+    """Describe an endpoint; if its client is open, with the sources of its secrets and more."""
+    is_connection = is_listed_connection(name)
+    client = connections.get_open_client(name) if is_connection else objects[name]
+    answer: Answer = {"editable": name in connections.read_connection_files()[0]}
+    if not isinstance(client, Client):
+        can_open = not is_connection or connections.can_open_unattended(name)
+        return {**answer, "asks": not can_open, "local": name == DEMO or not is_connection}
     schema, age = peek_schema(client), client._schema_store.age  # noqa: SLF001
+    tokens = client._endpoint.credentials.tokens  # noqa: SLF001 - no value of them is shown
     size = "" if schema is None else format_count(len(schema_search.list_own_types(schema)), "type")
     return {
+        **answer,
         "about": client.source,
         "token": ", ".join(it.where or "set in the kernel" for it in tokens),
         "schema": size if age is None or not size else f"{size}, {format_short_age(age)} old",
@@ -314,35 +275,25 @@ def describe_client(client: Client) -> Answer:
     }
 
 
-def describe_row(place: str, definition: Any, kind: object) -> Answer:  # noqa: ANN401 - of a schema
-    """Describe a definition as a row of the tree, which opens if it has fields."""
-    return {
-        "place": place,
-        "type": schema_search.describe_kind(definition),
-        "description": schema_search.describe_element(definition, 200),
-        "deprecated": get_deprecation_reason(definition) is not None,
-        "opens": is_composite_type(kind),
-    }
-
-
 def describe_entry(entry: HistoryEntry) -> Answer:
     """Describe an operation of the history, and its rows if its value still exists."""
     value: Any = entry.value()
-    rows, state = "", ""
+    state, rows = "", ""
     with suppress(GqlnbError):
         if isinstance(value, Result):
             verdicts = {it.verdict: 1 for it in value.previews(0).values() if it.verdict}
-            state = str(choose_weakest(verdicts, "lists") or "")
-            rows = format_count(len(value), "row")
-            state = value.report.verdict if value.report else state
+            weakest = choose_weakest(verdicts, "lists")
+            state = value.report.verdict if value.report else str(weakest or "")
         elif type(value).__name__ == "DataFrame":
-            rows = format_count(len(value), "row")
             state = value.attrs.get("completeness", "")
+        else:
+            value = None
+        rows = "" if value is None else format_count(len(value), "row")
     fault = "" if entry.outcome == "data" else entry.outcome
     time = "" if entry.seconds is None else f"{entry.seconds * 1e3:.0f} ms"
     parts = (entry.connection, fault, rows, COMPLETENESS.get(state.partition(":")[0]), time)
     return {
-        "operation": entry.operation,
+        "name": entry.operation,
         "about": " · ".join(filter(None, parts)),
         "cell": f"%%graphql {entry.connection}\n{entry.text}",
         "text": sanitize_text(entry.text, 120),

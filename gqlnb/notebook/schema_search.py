@@ -220,12 +220,7 @@ class SchemaIndex:
         else:
             scores, more = self._score_words(folded), 0
         first = nsmallest(start + limit, self._rank(scores, start + limit))
-        hits = []
-        for *_, place, at in first[start:]:
-            definition = self._entries[at].definition
-            description = sanitize_text(describe_element(definition), HIT_DESCRIPTION_LENGTH)
-            is_deprecated = getattr(definition, "deprecation_reason", None) is not None
-            hits.append(SearchHit(place, describe_kind(definition), description, is_deprecated))
+        hits = [build_hit(place, self._entries[at].definition) for *_, place, at in first[start:]]
         return hits, len(scores) + more
 
     def _score_word(self, word: str, enough: int) -> tuple[dict[int, int], int]:
@@ -347,6 +342,13 @@ def search_schema(
         hint = f" Did you mean {' or '.join(near)}?" if near else ""
         note = f"Nothing in the schema matches {sanitize_text(text, 60)!r}.{hint}"
     return Listing(["place", "type", "description"], [row[:3] for row in rows], note)
+
+
+def build_hit(place: str, definition: Definition) -> SearchHit:
+    """Describe a definition at its place."""
+    description = sanitize_text(describe_element(definition), HIT_DESCRIPTION_LENGTH)
+    is_deprecated = getattr(definition, "deprecation_reason", None) is not None
+    return SearchHit(place, describe_kind(definition), description, is_deprecated)
 
 
 def list_own_types(schema: GraphQLSchema) -> list[GraphQLNamedType]:

@@ -7,10 +7,6 @@ export function make(tag, properties = {}, ...children) {
   return element;
 }
 
-/** Return a button; its label says what it does to whoever does not see what it is beside. */
-export const button = (text, onclick, label = text, className = "") =>
-  make("button", { type: "button", textContent: text, onclick, ariaLabel: label, title: label, className });
-
 export const ICON =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><g fill="none" stroke-width="1.6">' +
   '<path class="jp-icon3" stroke="#616161" d="M12 3.5l7.4 4.2v8.6L12 20.5l-7.4-4.2V7.7zM12 3.5v6.1M4.6' +

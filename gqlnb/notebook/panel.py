@@ -10,11 +10,12 @@ from __future__ import annotations
 import gzip
 import json
 import os
+from base64 import b64encode
 from contextlib import suppress
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from graphql import get_named_type, is_composite_type
+from graphql import OperationType, get_named_type
 
 from gqlnb import background
 from gqlnb.client import connections
@@ -30,6 +31,7 @@ from gqlnb.notebook.notebook_state import is_listed_connection
 from gqlnb.notebook.schema_docs import SchemaDocs
 from gqlnb.notebook.subcommands import run_connections, run_use
 from gqlnb.result.list_verdicts import choose_weakest
+from gqlnb.result.renderer import render_note
 from gqlnb.result.result import Result
 from gqlnb.server.page import BUNDLE_FOLDER, MISSING_BUNDLE
 
@@ -40,12 +42,10 @@ if TYPE_CHECKING:
 
     from gqlnb.notebook.notebook_state import HistoryEntry, NotebookState
 
-HITS = 50
-SHOWN = 50  # operations of the history, and entries of a section of documentation
+SHOWN = 50  # hits, operations of the history, entries of a section of documentation
 SAMPLE = 5  # rows
 REMOTE = ("load", "test", "sample")  # questions that wait for an endpoint
 PATIENCE = 0.1  # seconds: what needs no endpoint is answered at once
-FORMATTER = "prettier.js.gz"
 COMPLETENESS = {"complete": "complete", "more": "more exist", "unknown": "perhaps more"}
 Answer = dict[str, Any]
 WAITING: Answer = {"waiting": True}
@@ -87,14 +87,17 @@ class Panel:
 
     def _open(self, name: str) -> Client:
         """Return the client of an endpoint; it is not opened if that would ask for a token."""
-        if is_closed(name) and not connections.can_open_unattended(name):
+        can_open = connections.is_open(name) or connections.can_open_unattended(name)
+        if connections.is_known(name) and not can_open:
             msg = f"{name} asks for its token. Press Connect: a cell asks for it."
             raise TargetError(msg)
         return self._state.clients.open(name).client
 
     def _get_schema(self, name: str) -> GraphQLSchema:
         """Return a schema that is known already; nothing is sent."""
-        schema = None if is_closed(name) else peek_schema(self._open(name))
+        known = connections.is_known(name)
+        client = connections.get_open_client(name) if known else self._open(name)
+        schema = None if client is None else peek_schema(client)
         if schema is None:
             msg = f"The schema of {name} is not loaded."
             raise TargetError(msg)
@@ -102,7 +105,7 @@ class Panel:
 
     def do_state(self) -> Answer:
         """Return endpoints, history and saved cells; nothing is opened or sent."""
-        current, objects = connections.get_current_name() or "", self._state.shell.user_ns
+        objects = self._state.shell.user_ns
         listing, snippets = run_connections(self._state, objects, ""), self._state.snippets
         endpoints = [
             {"name": name, "about": about, "where": where, **describe_endpoint(name, objects)}
@@ -116,8 +119,7 @@ class Panel:
         return {
             "endpoints": endpoints,
             "note": listing.note,
-            "current": current,
-            "default": current or DEMO,
+            "current": connections.get_current_name(),
             "variables": sorted(name for name in os.environ if is_secret_name(name)),
             "history": [describe_entry(it) for it in self._state.history.iterate_latest()][:SHOWN],
             "snippets": [
@@ -145,26 +147,22 @@ class Panel:
     def do_children(self, target: str, path: Sequence[str]) -> Answer:
         """Return the rows of the tree below a path; below none the root types."""
         schema = self._get_schema(target)
-        roots = (schema.query_type, schema.mutation_type, schema.subscription_type)
-        steps: dict[str, Any] = {it.name: it for it in roots if it}
+        roots = filter(None, map(schema.get_root_type, OperationType))
+        steps: dict[str, Any] = {it.name: it for it in roots}
         if path:
             owner, _, name = path[-1].partition(".")
             kind: Any = schema.type_map[owner]
             kind = get_named_type(kind.fields[name].type) if name else kind
             steps = cell_edits.list_steps(schema, kind)
-        rows = []
-        for place, step in steps.items():
-            opens = is_composite_type(get_named_type(getattr(step, "type", step)))
-            rows.append({**schema_search.build_hit(place, step)._asdict(), "opens": opens})
-        return {"rows": rows}
+        return {"rows": [schema_search.build_hit(*it)._asdict() for it in steps.items()]}
 
     def do_search(self, target: str, text: str) -> Answer:
-        """Search names and descriptions."""
+        """Search names and descriptions; of no hits, return similar names."""
         index = schema_search.get_index(self._get_schema(target))
-        words = schema_search.split_search_words(text[:200])
-        hits, total = index.search(words, HITS)
-        near = [] if hits or not words else index.suggest_names(words[-1])
-        return {"rows": [it._asdict() for it in hits], "total": total, "near": near}
+        hits, total, near = index.search_text(text[:200], SHOWN)
+        hint = f" Did you mean {' or '.join(near)}?" if near else ""
+        note = f"{format_count(total, 'hit')}.{hint}"
+        return {"rows": [it._asdict() for it in hits], "note": note}
 
     def do_document(self, target: str, place: str) -> Answer:
         """Return the documentation of a place as escaped HTML."""
@@ -203,17 +201,18 @@ class Panel:
         return {"code": cell_edits.extract_fragment(schema, code, start, end, text)}
 
     def do_formatter(self) -> Answer:
-        """Return Prettier with its plugin for GraphQL, as a JavaScript module."""
+        """Return Prettier with its plugin for GraphQL, as the address of a JavaScript module."""
         try:
-            return {"text": gzip.decompress((BUNDLE_FOLDER / FORMATTER).read_bytes()).decode()}
+            code = gzip.decompress((BUNDLE_FOLDER / "prettier.js.gz").read_bytes())
         except FileNotFoundError:
             raise TargetError(MISSING_BUNDLE.replace("GraphiQL", "Prettier", 1)) from None
+        return {"url": f"data:text/javascript;base64,{b64encode(code).decode()}"}
 
     def do_load(self, target: str) -> Answer:
         """Load a schema, and build its index, before the first key stroke."""
         schema = self._open(target).schema
         schema_search.get_index(schema)
-        return {"types": len(schema_search.list_own_types(schema))}
+        return {"size": describe_size(schema)}
 
     def do_test(self, target: str) -> Answer:
         """Send the smallest operation; return whether the endpoint answers, and how fast."""
@@ -231,27 +230,26 @@ class Panel:
         preview = next(iter(result.previews(SAMPLE).values()), None)
         frame = (result.frame() if preview is None else preview.frame).head(SAMPLE)
         html = frame.astype(object).map(shorten_value).to_html(index=False, border=0)
-        return {"html": html, "notes": [str(it) for it in result.errors]}
+        return {"html": html + render_note([str(it) for it in result.errors])}
 
 
 def shorten_value(value: object) -> object:
     """Return a value for a cell of a sample; of inner rows the first member of each."""
     if not isinstance(value, list):
         return value
-    return ", ".join(
-        str(next(iter(it.values()), "") if isinstance(it, dict) else it) for it in value
-    )
-
-
-def is_closed(name: str) -> bool:
-    """Return whether a name is that of a connection without a client."""
-    return connections.is_known(name) and not connections.is_open(name)
+    items = [next(iter(it.values()), "") if isinstance(it, dict) else it for it in value]
+    return ", ".join(map(str, items))
 
 
 def peek_schema(client: Client) -> GraphQLSchema | None:
     """Return the schema of a client if it is known; nothing is sent, nor begun in a thread."""
     local = client._local_schema
     return local.graphql if local is not None else client._schema_store.schema  # noqa: SLF001
+
+
+def describe_size(schema: GraphQLSchema) -> str:
+    """Return the number of types of a schema, as text."""
+    return format_count(len(schema_search.list_own_types(schema)), "type")
 
 
 def describe_endpoint(name: str, objects: Mapping[str, object]) -> Answer:
@@ -264,7 +262,7 @@ def describe_endpoint(name: str, objects: Mapping[str, object]) -> Answer:
         return {**answer, "asks": not can_open, "local": name == DEMO or not is_connection}
     schema, age = peek_schema(client), client._schema_store.age  # noqa: SLF001
     tokens = client._endpoint.credentials.tokens  # noqa: SLF001 - no value of them is shown
-    size = "" if schema is None else format_count(len(schema_search.list_own_types(schema)), "type")
+    size = "" if schema is None else describe_size(schema)
     return {
         **answer,
         "about": client.source,

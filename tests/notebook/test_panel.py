@@ -202,7 +202,7 @@ def test_search_documentation_and_cells(ask, shell):
     assert [it["deprecated"] for it in ask("search", target="long", text="Query.a")["rows"]] == [
         True
     ]
-    assert ask("search", target="schema", text="hallo")["near"] == ["hello"]
+    assert ask("search", target="schema", text="hallo")["note"] == "0 hits. Did you mean hello?"
     assert "Adds two numbers." in ask("document", target="schema", place="Query.add")["html"]
     assert ask("insert", target="schema", path=["Query.add"]) == {"text": "add(a: 0)"}
     assert ask("write", target="schema", path=["Query.add"]) == {

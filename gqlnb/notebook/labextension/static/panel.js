@@ -7,8 +7,7 @@ import { ICON, STYLE, make } from "./panel_style.js";
 
 const AGAIN = 150; // ms between two questions about what a thread of the kernel works on
 const PATIENCE = 300; // ms until a busy kernel is said
-const NO_NOTEBOOK = "Open a notebook: the panel shows what its kernel knows.";
-const NO_KERNEL = "This notebook has no kernel. Choose one to see its endpoints.";
+const NO_KERNEL = "Open a notebook, and choose its kernel: the panel shows what it knows.";
 const NOT_LOADED = "gqlnb is not loaded in this kernel.";
 const WAITING = "Waiting for an answer …";
 const BUSY = "The kernel is busy. This waits in line.";
@@ -16,17 +15,17 @@ const KEYRING = "keyring:"; // followed by the name of the endpoint
 const SOURCES = { "": "no token", prompt: "asked for in a cell", [KEYRING]: "keyring, entry of this name" };
 
 class Panel {
-  state = {}; // the kernel's answer, or the reason why there is none
   view = "Endpoints";
 
   constructor(app, tracker, modules) {
     Object.assign(this, { app, tracker, modules, widget: new modules.Widget(), schema: new SchemaTree(this) });
     this.widget.id = "gqlnb-panel";
+    this.widget.addClass("jp-SidePanel");
     this.widget.title.caption = "GraphQL: endpoints, schema, history";
     this.widget.title.icon = new modules.LabIcon({ name: "gqlnb:panel", svgstr: ICON });
     this.widget.onAfterShow = () => this.refresh();
     this.tabs = make("div", { className: "gqlnb-tabs", role: "group", ariaLabel: "View" });
-    this.status = make("p", { role: "status", className: "gqlnb-status" });
+    this.status = make("p", { role: "status" });
     this.body = make("div", { className: "gqlnb-main" });
     // The status comes last: whatever it says, no row moves from below the pointer.
     this.widget.node.append(this.tabs, this.body, this.status);
@@ -35,24 +34,18 @@ class Panel {
     this.start();
   }
 
-  get notebook() {
-    return this.tracker.currentWidget;
-  }
-
   get kernel() {
-    return this.notebook?.sessionContext.session?.kernel ?? null;
+    return this.tracker.currentWidget?.sessionContext.session?.kernel ?? null;
   }
 
   /** Show what changes in the kernel of a notebook. */
   watch(notebook) {
     const { sessionContext } = notebook;
-    const mine = (work) => notebook === this.notebook && work();
-    let restarts = false;
-    sessionContext.kernelChanged.connect(() => mine(() => this.start()));
-    sessionContext.statusChanged.connect((_, status) => {
-      if (restarts && status === "idle") mine(() => this.start());
-      restarts = status.endsWith("restarting") || (restarts && status !== "idle");
-    });
+    const mine = (work) => notebook === this.tracker.currentWidget && work();
+    const start = () => mine(() => this.start());
+    sessionContext.kernelChanged.connect(start);
+    // Later: JupyterLab cancels what a kernel is asked before it restarts.
+    sessionContext.statusChanged.connect((_, status) => status.endsWith("restarting") && queueMicrotask(start));
     sessionContext.iopubMessage.connect((_, { content, parent_header }) => {
       const ended = content.execution_state === "idle" && parent_header.msg_type === "execute_request";
       if (ended) mine(() => this.refresh());
@@ -61,17 +54,18 @@ class Panel {
 
   /** Begin with another kernel. */
   start() {
+    this.state = {}; // the kernel's answer, or the reason why there is none
     this.tested = {}; // what Test found out, by endpoint
-    this.form = null;
     this.schema.reset("");
     this.say("");
+    this.show();
     this.refresh();
   }
 
   /** Ask the kernel; what waits for an endpoint is asked for again until it is there. */
   async ask(word, given = {}) {
     const { kernel } = this;
-    if (!kernel) throw new Error(this.notebook ? NO_KERNEL : NO_NOTEBOOK);
+    if (!kernel) throw new Error(NO_KERNEL);
     const job = `${Date.now()}-${Math.random()}`; // crypto.randomUUID needs https, which not every hub has
     const code = `%%gqlnb-panel\n${JSON.stringify({ do: word, job, ...given })}`;
     for (;;) {
@@ -101,14 +95,13 @@ class Panel {
   }
 
   /** Return a button; its label says what it does to whoever does not see what it is beside. */
-  button(text, work, label = text, className = "") {
+  button(text, work, label = text) {
     const onclick = () => this.run(work);
-    return make("button", { type: "button", textContent: text, onclick, ariaLabel: label, title: label, className });
+    return make("button", { type: "button", textContent: text, onclick, ariaLabel: label, title: label });
   }
 
   say(text, wrong = false) {
-    this.status.textContent = text;
-    this.status.classList.toggle("gqlnb-wrong", wrong);
+    Object.assign(this.status, { textContent: text, className: wrong ? "gqlnb-wrong" : "" });
   }
 
   /** Ask for the state of the kernel and show it. */
@@ -146,6 +139,7 @@ class Panel {
   /** Change something, and show what came of it. */
   async change(word, given) {
     await this.ask(word, given);
+    this.schema.reset(""); // its endpoint may have another name now
     await this.refresh();
   }
 
@@ -175,17 +169,22 @@ class Panel {
       if (asked.button.accept) await this.change("change", { name, new_name: null });
     };
     const connect = () => this.addCell(`%graphql connect ${name}`, true);
-    const lines = [about, token && `token: ${token}`, schema, budget && `left: ${budget}`, where];
     const actions = [
       this.button("Schema", () => this.schema.choose(name), `Schema of ${name}`),
       asks ? this.button("Connect", connect, `Connect ${name} in a cell`) : this.button("Test", test, `Test ${name}`),
       isCurrent ? "" : this.button("Use", () => this.change("use", { name }), `Use ${name}`),
       ...(editable ? [this.button("Rename", rename, `Rename ${name}`), this.button("Remove", remove, `Remove ${name}`)] : []),
     ];
-    const head = make("h3", {}, name, isCurrent ? make("span", { className: "gqlnb-mark" }, "current") : "");
+    const mark = isCurrent ? make("span", { className: "gqlnb-mark" }, "current") : "";
+    const lines = [about, token && `token: ${token}`, schema, budget && `left: ${budget}`, where];
+    return this.entry([name, mark], lines, actions, this.tested[name]);
+  }
+
+  /** Return an entry of a list: its name, lines, buttons, and what came of them. */
+  entry(name, lines, actions, said = "") {
     const paragraphs = lines.filter(Boolean).map((line) => make("p", {}, line));
-    const tested = make("p", { role: "status" }, this.tested[name] ?? "");
-    return make("li", {}, head, ...paragraphs, make("div", { className: "gqlnb-actions" }, ...actions), tested);
+    const bar = make("div", { className: "gqlnb-actions" }, ...actions);
+    return make("li", {}, make("h3", {}, ...name), ...paragraphs, bar, make("p", { role: "status" }, said));
   }
 
   /** Create the form of a new endpoint. A token is chosen by its source: no box here takes one. */
@@ -199,10 +198,10 @@ class Panel {
       if (await this.run(() => this.ask("add", given))) this.form = null;
       this.refresh();
     };
-    const required = true;
+    const name = { name: "name", pattern: "[\\w\\-]+", placeholder: "name", ariaLabel: "Name" };
+    const url = { name: "url", type: "url", placeholder: "https://…/graphql", ariaLabel: "Address" };
     const parts = [
-      make("input", { name: "name", required, pattern: "[\\w\\-]+", placeholder: "name", ariaLabel: "Name" }),
-      make("input", { name: "url", required, type: "url", placeholder: "https://…/graphql", ariaLabel: "Address" }),
+      ...[name, url].map((it) => make("input", { required: true, ...it })),
       make("select", { name: "token", ariaLabel: "Token from" }, ...options),
       make("button", { type: "submit" }, "Add"),
     ];
@@ -212,10 +211,10 @@ class Panel {
   history() {
     const row = ({ cell, name, text = "", about = "" }) => {
       const again = this.button("New cell", () => this.addCell(cell), `New cell: ${text || name}`);
-      const code = make("p", {}, make("code", {}, text));
-      return make("li", {}, make("h3", {}, name), code, make("p", {}, about), again);
+      return this.entry([name], [text && make("code", {}, text), about], [again]);
     };
-    const list = (rows, none) => make("ul", { className: "gqlnb-list" }, ...(rows.length ? rows.map(row) : [make("li", {}, none)]));
+    const list = (rows, none) =>
+      make("ul", { className: "gqlnb-list" }, ...(rows.length ? rows.map(row) : [make("li", {}, none)]));
     const ran = list(this.state.history, "No operation has run in this kernel yet.");
     const saved = list(this.state.snippets, "None yet: %%graphql --save NAME keeps a cell.");
     return make("div", {}, ran, make("h2", {}, "Saved cells"), saved);
@@ -223,7 +222,7 @@ class Panel {
 
   /** Add a cell below the active one, its cursor in the innermost selection. */
   async addCell(text, runs = false) {
-    const { notebook, app } = this;
+    const { app, tracker: { currentWidget: notebook } } = this;
     app.shell.activateById(notebook.id);
     await app.commands.execute("notebook:insert-cell-below");
     const cell = notebook.content.activeCell;
@@ -231,24 +230,20 @@ class Panel {
     if (runs) return app.commands.execute("notebook:run-cell");
     await cell.ready;
     notebook.content.mode = "edit";
-    const lines = text.split("\n");
-    const depths = lines.map((it) => it.search(/\S|$/));
-    const line = depths.lastIndexOf(Math.max(...depths));
-    cell.editor?.setCursorPosition({ line, column: lines[line].length });
-    cell.editor?.focus();
+    const [before] = text.split(/\n\s*}/); // of the first brace that closes
+    cell.editor?.setCursorPosition(cell.editor.getPositionAt(before.length));
   }
 
   /** Put fields at the cursor of the active cell, on lines of their own. */
   insert(text) {
-    const { editor, model } = this.notebook.content.activeCell ?? {};
+    const { editor, model } = this.tracker.currentWidget.content.activeCell ?? {};
     if (!editor || !/^\s*%%(graphql|gql)\b/.test(model.sharedModel.getSource()))
       throw new Error("The active cell is not a %%graphql cell. Press New cell.");
     const { line, column } = editor.getCursorPosition();
     const [before, after] = [editor.getLine(line).slice(0, column), editor.getLine(line).slice(column)];
     const outer = `\n${before.match(/^\s*/)[0]}`;
     const margin = /[{(]\s*$/.test(before) ? `${outer}  ` : outer;
-    const lines = text.split("\n").join(margin);
-    editor.replaceSelection(`${before.trim() ? margin : ""}${lines}${after.trim() ? outer : ""}`);
+    editor.replaceSelection((before.trim() && margin) + text.replaceAll("\n", margin) + (after.trim() && outer));
     editor.focus();
   }
 }

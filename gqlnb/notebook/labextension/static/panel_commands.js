@@ -3,23 +3,16 @@
 const GRAPHQL = "[data-gqlnb=graphql]"; // an editor of GraphQL
 let formatter = null; // Prettier, which the kernel has; loaded when it is first used
 
-async function importText(text) {
-  const url = URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
-  return import(url).finally(() => URL.revokeObjectURL(url));
-}
-
-/** Return the number of characters before an offset, which the editor counts in UTF-16. */
-const count = (text, offset) => Array.from(text.slice(0, offset)).length;
-
 export function addCommands(app, palette, panel) {
   const { InputDialog, showErrorMessage } = panel.modules;
-  const cell = () => panel.notebook?.content.activeCell;
+  const cell = () => panel.tracker.currentWidget?.content.activeCell;
   /** Let the kernel edit the active cell, by a text that `getText` returns; none ends it. */
   const edit = async (action, getText) => {
     const { editor, model: { sharedModel } } = cell();
     const code = sharedModel.getSource();
     const { start, end } = editor.getSelection();
-    const [from, to] = [start, end].map((at) => count(code, editor.getOffsetAt(at))).sort((a, b) => a - b);
+    // In characters, as the kernel counts; the editor does in UTF-16.
+    const [from, to] = [start, end].map((at) => Array.from(code.slice(0, editor.getOffsetAt(at))).length).sort((a, b) => a - b);
     const text = await getText?.(code);
     if (getText && !text) return {};
     const answer = await panel.ask("edit", { action, code, start: from, end: to, text });
@@ -32,10 +25,11 @@ export function addCommands(app, palette, panel) {
   };
   const getName = (title, text) => async () => (await InputDialog.getText({ title, text })).value;
   const format = async (code) => {
-    formatter ??= await importText((await panel.ask("formatter")).text);
+    formatter ??= await import((await panel.ask("formatter")).url);
     const [line] = code.match(/^\s*.*\n?/);
     return line + (await formatter.formatText(code.slice(line.length))).trimEnd();
   };
+  const extract = () => edit("fragment", getName("Name of the fragment", "Fields"));
   const show = () => app.shell.activateById(panel.widget.id);
   const document = async () => {
     const { target, place } = await edit("document");
@@ -46,7 +40,7 @@ export function addCommands(app, palette, panel) {
   const commands = [
     ["format", "Format GraphQL", "Alt Shift F", () => edit("format", format)],
     ["document", "Documentation of the Name at the Cursor", "Alt Shift D", document],
-    ["fragment", "Extract the Selection as a Fragment", "Alt Shift E", () => edit("fragment", getName("Name of the fragment", "Fields"))],
+    ["fragment", "Extract the Selection as a Fragment", "Alt Shift E", extract],
     ["rename", "Rename the Alias or Variable at the Cursor", "Alt Shift R", () => edit("rename", getName("New name", ""))],
     ["show-panel", "Show the GraphQL Panel", "Alt Shift G", show],
   ];

@@ -14,18 +14,16 @@ export class SchemaTree {
     const oninput = () => panel.run(() => this.search());
     const words = { placeholder: "Search names and descriptions", ariaLabel: "Search the schema" };
     this.box = make("input", { type: "search", oninput, ...words });
-    this.count = make("p", { role: "status", className: "gqlnb-status" });
+    this.count = make("p", { role: "status" });
     const onkeydown = (event) => panel.run(() => this.press(event));
     this.tree = make("ul", { role: "tree", ariaLabel: "Schema", className: "gqlnb-tree", onkeydown });
-    const region = { tabIndex: 0, role: "region", ariaLabel: "Documentation" };
-    this.detail = make("div", { className: "gqlnb-detail", ...region });
-    const parts = [this.chooser, this.box, this.count, this.tree, this.detail];
-    this.node = make("div", { className: "gqlnb-schema-tab" }, ...parts);
+    this.detail = make("div", { className: "gqlnb-detail", tabIndex: 0, role: "region", ariaLabel: "Documentation" });
+    this.node = make("div", { className: "gqlnb-schema-tab" }, this.chooser, this.box, this.count, this.tree, this.detail);
   }
 
-  /** Forget what is shown; the schema of the target, "" for the kernel's default, comes next. */
+  /** Forget what is shown; the schema of the target, "" for the current one, comes next. */
   reset(target) {
-    Object.assign(this, { target, isShown: false });
+    this.target = target;
     this.box.value = "";
     for (const part of [this.tree, this.count]) part.replaceChildren();
     this.detail.textContent = NOTHING_CHOSEN;
@@ -44,12 +42,10 @@ export class SchemaTree {
 
   /** Return the view; its schema is loaded if that sends nothing, else when a button is pressed. */
   show() {
-    const { endpoints, default: usual } = this.panel.state;
-    this.target ||= usual;
-    const option = ({ name }) => make("option", { value: name, selected: name === this.target }, name);
-    this.chooser.replaceChildren(...endpoints.map(option));
-    if (!this.isShown) {
-      this.isShown = true;
+    const { endpoints, current } = this.panel.state;
+    this.target ||= current || endpoints[0].name;
+    this.chooser.replaceChildren(...endpoints.map(({ name }) => make("option", { selected: name === this.target }, name)));
+    if (!this.count.textContent) {
       const load = () => this.load().then(() => this.box.focus());
       const button = this.panel.button("Load the schema", load, `Load the schema of ${this.target}`);
       this.count.replaceChildren("Nothing is sent until you press this. ", button);
@@ -60,44 +56,39 @@ export class SchemaTree {
   }
 
   async load() {
-    const { types } = await this.ask("load");
-    this.size = `${types.toLocaleString("en-US")} types`;
+    ({ size: this.size } = await this.ask("load"));
     await this.search();
   }
 
   /** Show the hits of what stands in the box, or the root types. */
   async search() {
     const text = this.box.value.trim();
-    const { rows, total, near } = await (text ? this.ask("search", { text }) : this.ask("children", { path: [] }));
+    const { rows, note = this.size } = await (text ? this.ask("search", { text }) : this.ask("children", { path: [] }));
     if (text !== this.box.value.trim()) return;
-    const others = near?.length ? ` Did you mean ${near.join(" or ")}?` : "";
-    this.count.textContent = text ? `${total.toLocaleString("en-US")} hits.${others}` : this.size;
-    this.fill(this.tree, rows, []);
+    this.count.textContent = note;
+    this.tree.replaceChildren(...rows.map((row) => this.item(row, [])));
     this.tree.dataset.found = text;
     const first = this.tree.firstElementChild;
     if (first) first.tabIndex = 0;
     if (first && !text) await this.toggle(first);
   }
 
-  fill(list, rows, path) {
-    list.replaceChildren(...rows.map((row) => this.item(row, [...path, row.place])));
-  }
-
-  item({ place, type, description, deprecated, opens }, path) {
-    const name = this.box.value.trim() ? place : place.replace(/^[^.]*\./, "");
+  /** Return a row of the tree below the places that lead to it. */
+  item({ place, type, description, deprecated, opens }, above) {
+    const path = [...above, place];
+    const name = above.length ? place.replace(/^[^.]*\./, "") : place;
     const parts = [
       make("span", { className: "gqlnb-twist", ariaHidden: "true" }, opens ? "▸" : ""),
-      make("span", { className: deprecated ? "gqlnb-deprecated" : "" }, name),
+      make(deprecated ? "s" : "span", {}, name),
       deprecated ? make("span", { className: "gqlnb-mark" }, "deprecated") : "",
       make("code", {}, type),
     ];
     const label = `${name}, ${type}${deprecated ? ", deprecated" : ""}`;
-    const aria = { role: "treeitem", ariaLabel: label, ariaLevel: String(path.length), ariaSelected: "false" };
-    const item = make("li", { tabIndex: -1, path, ...aria });
+    const aria = { ariaLabel: label, ariaSelected: "false", ariaExpanded: opens ? "false" : null };
     const onclick = () => this.panel.run(() => this.select(item));
-    item.append(make("div", { className: "gqlnb-row", title: description, onclick }, ...parts));
-    if (opens) item.append(make("ul", { role: "group", hidden: true }));
-    if (opens) item.ariaExpanded = "false";
+    const row = make("div", { className: "gqlnb-row", title: description, onclick }, ...parts);
+    const group = opens ? make("ul", { role: "group", hidden: true }) : "";
+    const item = make("li", { role: "treeitem", tabIndex: -1, path, ...aria }, row, group);
     return item;
   }
 
@@ -108,7 +99,7 @@ export class SchemaTree {
     item.ariaExpanded = String(!group.hidden);
     if (group.hidden || group.children.length) return;
     const { rows } = await this.ask("children", { path: item.path });
-    this.fill(group, rows, item.path);
+    group.replaceChildren(...rows.map((row) => this.item(row, item.path)));
   }
 
   /** Arrows, Home and End move; right and left open and close; Enter does as a click. */
@@ -147,12 +138,13 @@ export class SchemaTree {
     const { html } = await this.ask("document", { place });
     const field = [...path.slice(0, -1), place.split("(")[0]]; // a hit may be an argument of it
     const below = make("div");
+    const region = { tabIndex: 0, role: "region", ariaLabel: "Sample", className: "gqlnb-sample" };
     const action = (text, word, then, label = text) =>
       panel.button(text, async () => then(await this.ask(word, { path: field })), `${label} ${place}`);
     const actions = [
       action("Insert", "insert", (it) => panel.insert(it.text)),
       action("New cell", "write", (it) => panel.addCell(it.cell), "New cell with"),
-      action("Sample", "sample", (it) => below.replaceChildren(...this.sample(it)), "Sample of"),
+      action("Sample", "sample", ({ html }) => below.replaceChildren(make("div", { ...region, innerHTML: html })), "Sample of"),
       action("Paths", "paths", (it) => below.replaceChildren(...this.paths(it)), "Paths to"),
     ];
     const bar = make("div", { className: "gqlnb-actions" }, ...(place.startsWith("@") ? [] : actions));
@@ -161,15 +153,8 @@ export class SchemaTree {
     this.detail.scrollTop = 0;
   }
 
-  sample({ html, notes }) {
-    const region = { tabIndex: 0, role: "region", ariaLabel: "Sample", innerHTML: html };
-    const lines = notes.map((note) => make("p", { className: "gqlnb-wrong" }, note));
-    return [make("div", { className: "gqlnb-sample", ...region }), ...lines];
-  }
-
   paths({ kind, rows }) {
-    const link = ({ path, text }) =>
-      this.panel.button(text, () => this.document(path), `Path: ${text}`, "gqlnb-link");
+    const link = ({ path, text }) => this.panel.button(text, () => this.document(path), `Path: ${text}`);
     const none = rows.length ? "" : "No field of the query type leads there.";
     const list = make("ul", { className: "gqlnb-list" }, ...rows.map((row) => make("li", {}, link(row))));
     return [make("h4", {}, `Paths to ${kind}`), none, list];

@@ -71,6 +71,7 @@ def test_a_table_by_mouse_alone(show: Show, axe: Callable[..., None]) -> None:
     side = Side(notebook.page)
     expect(side.root).to_contain_text("gqlnb is not loaded in this kernel.")
     side.press("Load gqlnb")
+    expect(side.root.get_by_role("button", name="Endpoints")).to_be_focused()
     side.press("Schema of demo")
     side.open_path("search", "nodes", "Repository", "languages")
     expect(side.detail).to_contain_text("languages")
@@ -236,7 +237,7 @@ def test_the_tree_is_used_by_keys(side: Callable[..., Any]) -> None:
     panel.press("Schema of here")
     expect(panel.tree.get_by_role("treeitem")).to_have_count(3)
     expect(panel.tree).to_contain_text("olddeprecatedInt")
-    panel.box.focus()
+    expect(panel.box).to_be_focused()
     keys = notebook.page.keyboard
     keys.press("Tab")
     focused = notebook.page.locator(":focus")

@@ -113,7 +113,7 @@ class Panel {
 
   show() {
     const { reason = "", endpoints } = this.state;
-    const focused = this.widget.node.contains(document.activeElement) && document.activeElement.ariaLabel;
+    const focused = this.widget.node.contains(document.activeElement) && document.activeElement;
     const views = { Endpoints: () => this.endpoints(), Schema: () => this.schema.show(), History: () => this.history() };
     const tab = (name) =>
       Object.assign(this.button(name, () => this.open(name)), { ariaPressed: String(name === this.view) });
@@ -121,7 +121,8 @@ class Panel {
     const load = this.button("Load gqlnb", () => this.load());
     const node = endpoints ? views[this.view]() : make("div", {}, make("p", {}, reason), reason === NOT_LOADED ? load : "");
     if (this.body.firstChild !== node) this.body.replaceChildren(node); // else it would scroll to its top
-    if (focused) this.widget.node.querySelector(`[aria-label=${JSON.stringify(focused)}]`)?.focus();
+    const same = focused && this.widget.node.querySelector(`[aria-label=${JSON.stringify(focused.ariaLabel)}]`);
+    if (focused) (focused.isConnected ? focused : (same ?? this.tabs.firstChild))?.focus();
   }
 
   open(view) {
@@ -151,7 +152,7 @@ class Panel {
   }
 
   endpoint({ name, about, token, schema, budget, where, asks, editable }) {
-    const isCurrent = name === this.state.current;
+    const mark = name === this.state.current ? make("span", { className: "gqlnb-mark" }, "current") : "";
     const { Dialog, InputDialog, showDialog } = this.modules;
     const test = async () => {
       this.tested[name] = WAITING;
@@ -170,12 +171,11 @@ class Panel {
     };
     const connect = () => this.addCell(`%graphql connect ${name}`, true);
     const actions = [
-      this.button("Schema", () => this.schema.choose(name), `Schema of ${name}`),
+      this.button("Schema", () => this.schema.choose(name).then(() => this.schema.box.focus()), `Schema of ${name}`),
       asks ? this.button("Connect", connect, `Connect ${name} in a cell`) : this.button("Test", test, `Test ${name}`),
-      isCurrent ? "" : this.button("Use", () => this.change("use", { name }), `Use ${name}`),
+      mark ? "" : this.button("Use", () => this.change("use", { name }), `Use ${name}`),
       ...(editable ? [this.button("Rename", rename, `Rename ${name}`), this.button("Remove", remove, `Remove ${name}`)] : []),
     ];
-    const mark = isCurrent ? make("span", { className: "gqlnb-mark" }, "current") : "";
     const lines = [about, token && `token: ${token}`, schema, budget && `left: ${budget}`, where];
     return this.entry([name, mark], lines, actions, this.tested[name]);
   }

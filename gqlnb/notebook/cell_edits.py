@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from gqlnb.notebook.magic_options import CursorPosition
 
 
-def check_format(code: str, formatted: str) -> str:
-    """Return a formatted cell, unless it says something else than the cell did.
+def check_format(code: str, text: str) -> str:
+    """Return the text of a formatted cell, unless it says something else than the cell did.
 
     Prettier 3.10 takes the spaces away that end the lines of a block string.
 
@@ -50,15 +50,14 @@ def check_format(code: str, formatted: str) -> str:
     OptionError
         If a text between three quotes would change.
     """
-    texts = (CELL_MAGIC.sub("", it, count=1) for it in (code, formatted))
-    before, after = (parse(text, no_location=True) for text in texts)
-    if before != after:
+    old, new = (parse(CELL_MAGIC.sub("", it, count=1), no_location=True) for it in (code, text))
+    if old != new:
         msg = (
             "Formatting would change the text between three quotes (spaces at the ends of its "
             "lines), so the cell stays as it was. Write the text as a variable."
         )
         raise OptionError(msg)
-    return formatted
+    return text
 
 
 def find_place(schema: GraphQLSchema, code: str, cursor: int) -> str:

@@ -27,7 +27,7 @@ from gqlnb.github.builtin_connections import DEMO, register_connections
 from gqlnb.notebook import cell_edits, schema_search
 from gqlnb.notebook.completion.completion_context import parse_target
 from gqlnb.notebook.magic_options import write_cell
-from gqlnb.notebook.notebook_state import is_listed_connection
+from gqlnb.notebook.notebook_state import is_listed_connection, list_targets
 from gqlnb.notebook.schema_docs import SchemaDocs
 from gqlnb.notebook.subcommands import run_connections, run_use
 from gqlnb.result.list_verdicts import choose_weakest
@@ -194,7 +194,9 @@ class Panel:
         if action == "rename":
             return {"code": cell_edits.rename_at(code, start, text)}
         line = cell_edits.locate_operation(code, start).line
-        target = parse_target(line) or connections.get_current_name() or DEMO
+        objects, default = self._state.shell.user_ns, connections.resolve_default_target()[0]
+        names = (it for it in list_targets(objects) if objects[it] is default)
+        target = parse_target(line) or next(names, getattr(default, "url", default))
         schema = self._get_schema(target)
         if action == "document":
             return {"target": target, "place": cell_edits.find_place(schema, code, start)}

@@ -249,14 +249,19 @@ def test_the_history_has_rows_time_and_completeness(ask, shell):
     assert state["snippets"][0]["cell"].startswith("%%graphql\n{ search")
 
 
-def test_edits_use_the_schema_that_the_cell_names(ask):
-    """Or the current one."""
+def test_edits_use_the_schema_that_the_cell_names(ask, shell):
+    """Or that of the endpoint that a bare cell asks."""
     code = "%%graphql schema\n{ rows { n } }"
     at = code.index("n }")
     answer = ask("edit", action="fragment", code=code, start=at, end=at + 1, text="Parts")
     assert answer["code"].endswith("fragment Parts on Row {\n  n\n}")
     answer = ask("edit", action="document", code=code, start=at, end=at)
     assert answer == {"target": "schema", "place": "Row.n"}
+    with gqlnb.serve(gqlnb.reference_schema(), port=0) as server:
+        shell.user_ns["server"] = server
+        ask("load", target="server")
+        answer = ask("edit", action="document", code="%%graphql\n{ hello }", start=13, end=13)
+    assert answer == {"target": "server", "place": "Query.hello"}
     code = "%%graphql\n{ a: b }"
     answer = ask("edit", action="rename", code=code, start=12, end=12, text="c")
     assert answer == {"code": "%%graphql\n{ c: b }"}

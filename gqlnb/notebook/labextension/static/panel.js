@@ -198,10 +198,9 @@ class Panel {
       if (await this.run(() => this.ask("add", given))) this.form = null;
       this.refresh();
     };
-    const name = { name: "name", pattern: "[\\w\\-]+", placeholder: "name", ariaLabel: "Name" };
-    const url = { name: "url", type: "url", placeholder: "https://…/graphql", ariaLabel: "Address" };
     const parts = [
-      ...[name, url].map((it) => make("input", { required: true, ...it })),
+      make("input", { name: "name", required: true, pattern: "[\\w\\-]+", placeholder: "name", ariaLabel: "Name" }),
+      make("input", { name: "url", required: true, type: "url", placeholder: "https://…/graphql", ariaLabel: "Address" }),
       make("select", { name: "token", ariaLabel: "Token from" }, ...options),
       make("button", { type: "submit" }, "Add"),
     ];

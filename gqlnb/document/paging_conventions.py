@@ -593,7 +593,7 @@ def find_page_info(kind: NamedType, arguments: PageArguments) -> PageInfoPaths |
     PageInfoPaths or None
         None if the arguments require a cursor that the pages do not have.
     """
-    leaves = dict(_iterate_leaves(kind))
+    leaves = dict(iterate_leaves(kind))
     by_name = {path[-1]: path for path in reversed(leaves)}
     if arguments.kind == "cursor":
         cursor = next((by_name[n] for n in NEXT_CURSORS if n in by_name), None)
@@ -633,12 +633,13 @@ def find_count(kind: NamedType, arguments: Mapping[str, Any]) -> Path:
         The values of enum arguments by name: GitHub has a count for each type of a search (``type:
         ISSUE``, ``issueCount``).
     """
-    leaves = {path: name for path, name in _iterate_leaves(kind) if INTEGER_TYPE.fullmatch(name)}
+    leaves = {path: name for path, name in iterate_leaves(kind) if INTEGER_TYPE.fullmatch(name)}
     by_name = {path[-1]: path for path in reversed(leaves)}
     for value in arguments.values():
         if f"{str(value).lower()}Count" in by_name:
             return by_name[f"{str(value).lower()}Count"]
-    return next((by_name[name] for name in TOTAL_COUNTS if name in by_name), ())
+    total = next((by_name[name] for name in TOTAL_COUNTS if name in by_name), ())
+    return total or next((path for path in leaves if path[1:] and path[-1] == "count"), ())
 
 
 def has_count_flag(declared: GraphQLField | None) -> bool:
@@ -647,7 +648,7 @@ def has_count_flag(declared: GraphQLField | None) -> bool:
     return argument is not None and str(argument.type) == "Boolean"
 
 
-def _iterate_leaves(kind: NamedType, above: Path = ()) -> Iterator[tuple[Path, str]]:
+def iterate_leaves(kind: NamedType, above: Path = ()) -> Iterator[tuple[Path, str]]:
     """Yield path and type name of the leaves of a page and of the objects that describe it."""
     below = []
     for name, declared in getattr(kind, "fields", {}).items():
@@ -659,4 +660,4 @@ def _iterate_leaves(kind: NamedType, above: Path = ()) -> Iterator[tuple[Path, s
         elif is_object_type(named) and INFO_HOLDER.fullmatch(name) and len(above) < MAX_INFO_DEPTH:
             below.append((named, (*above, name)))
     for named, path in below:
-        yield from _iterate_leaves(named, path)
+        yield from iterate_leaves(named, path)

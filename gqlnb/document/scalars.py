@@ -359,6 +359,11 @@ _NAMES_BY_SOURCE: tuple[tuple[str, Scalar], ...] = (
     ("UntrustedRegexp", OBJECT_TEXT),
     # graphql-ruby: GraphQL::Types.
     ("ISO8601DateTime", DATETIME),
+    # graphene-django-extras and django-graphex: base_types.py. Directives change their form.
+    ("CustomDateTime", DATETIME),
+    ("CustomDate", DATE),
+    ("CustomTime", TIME),
+    ("BigIntScalar", BIG_INTEGER),  # GeneralManager 0.87
     # Directus: api/src/services/graphql/types. Its `Date` is any timestamp, date or time.
     ("GraphQLBigInt", BIG_INTEGER),
     ("GraphQLGeoJSON", JSON),

@@ -727,9 +727,10 @@ def _check_expected_data(result: Result, asked: ResponseContext) -> None:
         first = list(islice(find_misfits(bare), MISFITS_SHOWN + 1))
     if not first:
         add_errors(result, map(_describe_violation, violations))
-        if left := sum(1 for _ in misfits):
-            msg = f"{left:,} further values contradict the schema."
-            add_errors(result, [{"message": msg, "extensions": {"code": VIOLATION_CODE}}])
+        if further := next(misfits, None):
+            left = 1 + sum(1 for _ in misfits)
+            msg = f"{left:,} further values contradict the schema, the first of them here."
+            add_errors(result, [_describe_violation(further) | {"message": msg}])
         return
     lines = [
         f"{asked.clean_text(describe_path(misfit.path).strip() or 'at the top', 120)}: expected "

@@ -450,3 +450,35 @@ def test_the_offset_of_a_page_of_nodes_is_tried():
     report = Client(Schema(sdl, {"Query": {"stars": resolve}})).describe(["stars"])
     assert report.find("stars: `skip`").finding == "offset"
     assert report.find("stars: `limit`").finding == "size"
+
+
+@pytest.mark.parametrize("base", [0, 1])
+@pytest.mark.parametrize("name", ["page", "place"])
+@pytest.mark.parametrize("text", ["stars", "stars({}: {})"])
+@pytest.mark.parametrize(
+    ("most", "largest", "above", "count"),
+    [
+        (1000, "at least 137 rows", None, "`pagination.total`: 137, agrees"),
+        (100, "100 rows", "cut silently", "`pagination.total`: 137"),
+    ],
+)
+def test_the_rows_behind_a_page_are_not_its_own(base, name, text, most, largest, above, count):
+    """Grapple 0.31 has the last page behind it, too; django-graphbox 1.5 requires a page."""
+
+    def resolve(_root: Any, args: Any, _context: Any) -> Any:
+        size = min(args.get("perPage") or 10, most)
+        start = min(args.get(name, base) - base, 136 // size) * size
+        rows = [{"id": str(n)} for n in range(start, min(start + size, 137))]
+        return {"items": rows, "pagination": {"total": 137}}
+
+    sdl = """
+    type Query { stars(%s: Int, perPage: Int): Page! } type Star { id: ID! }
+    type Page { items: [Star!]! pagination: Pagination! } type Pagination { total: Int! }
+    """
+    client = Client(Schema(sdl % name, {"Query": {"stars": resolve}}))
+    report = client.describe([text.format(name, base)])
+    findings = {line.subject.removeprefix("stars: "): line.finding for line in report.lines}
+    assert findings[f"`{name}`"] == "page"
+    assert findings["largest page"] == largest
+    assert findings.get("above it") == above
+    assert findings["count"] == count

@@ -790,6 +790,14 @@ def test_a_null_with_an_error_at_its_path_is_accepted(endpoint, path, right, tim
         assert error["message"] == "The schema has ID! here, and the answer has null."
 
 
+def test_the_values_that_are_counted_alone_have_the_place_of_the_first(endpoint):
+    """As an error without a path may concern any list."""
+    rows = [{"id": None}] * 120
+    (*_, error) = asked(endpoint, "{ items { id } }", {"data": {"items": rows}}, "first").errors
+    assert error["message"].startswith("20 further values contradict the schema")
+    assert error["path"] == ["items", 100, "id"]
+
+
 # -- proxies
 
 

@@ -49,7 +49,7 @@ def plain(column):
 # name(s), values as JSON has them, dtype, values of the column (None: the same)
 TABLE = [
     ("DateTime DateTimeISO Datetime timestamptz Instant OffsetDateTime ISO8601DateTime "
-     "GitTimestamp PreciseDateTime AWSDateTime Timestamp datetimeoffset",
+     "GitTimestamp PreciseDateTime AWSDateTime CustomDateTime Timestamp datetimeoffset",
      [ZONED_TEXT, "2026-01-02T12:30:00Z", "2026-01-02t12:30:00z"], ZONED,
      [NOON.replace(tzinfo=U)] * 3),
     ("LocalDateTime timestamp datetime2 DateTimeWithoutTimezone DateTime Datetime Timestamp",
@@ -58,9 +58,9 @@ TABLE = [
     ("ZonedDateTime", [f"{ZONED_TEXT}[Europe/Paris]"], ZONED, [NOON.replace(tzinfo=U)]),
     ("AWSTimestamp SecondsSinceEpoch", [1767357000, "1767357000"], ZONED,
      [NOON.replace(tzinfo=U)] * 2),
-    ("Date LocalDate date ISO8601Date AWSDate", ["2026-01-02", "1500-03-04"], LOCAL,
+    ("Date LocalDate date ISO8601Date AWSDate CustomDate", ["2026-01-02", "1500-03-04"], LOCAL,
      [DAY, dt.datetime(1500, 3, 4)]),
-    ("Time LocalTime time AWSTime TimeWithoutTimezone", ["12:30:00.5"], "object",
+    ("Time LocalTime time AWSTime TimeWithoutTimezone CustomTime", ["12:30:00.5"], "object",
      [dt.time(12, 30, 0, 500_000)]),
     ("Time time timetz OffsetTime", ["12:30:00+02:00", "12:30:00+02", "12:30:00z"], "object",
      [*[dt.time(12, 30, tzinfo=PLUS_2)] * 2, dt.time(12, 30, tzinfo=U)]),
@@ -83,7 +83,8 @@ TABLE = [
      [5, 2**53 + 1, 5_000_000_000], "Int64", None),
     ("BigInt bigint Long UnsignedInt64", ["9007199254740993", 9007199254740993], "Int64",
      [2**53 + 1] * 2),
-    ("BigInt BigInteger UnsignedLong", ["18446744073709551615", 7], "object", [2**64 - 1, 7]),
+    ("BigInt BigInteger BigIntScalar UnsignedLong", ["18446744073709551615", 7], "object",
+     [2**64 - 1, 7]),
     ("Byte UnsignedByte SignedByte", [0, 255], "Int64", None),
     ("uint8 Uint16 uint32_t UINT64 u64 usize ulong int256 Integer", [0, 2**53 + 1], "Int64", None),
     ("uint64 UInt64 u128", ["18446744073709551615", 7], "object", [2**64 - 1, 7]),

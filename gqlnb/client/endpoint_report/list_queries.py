@@ -20,7 +20,12 @@ from graphql import (
     print_ast,
 )
 
-from gqlnb.document.paging_conventions import find_identifier
+from gqlnb.document.paging_conventions import (
+    TOTAL_COUNTS,
+    find_identifier,
+    get_at_path,
+    iterate_leaves,
+)
 from gqlnb.document.paging_plan import write_member
 from gqlnb.document.suspect_lists import SIZE_WORDS, is_count_name, is_named_after
 
@@ -78,7 +83,7 @@ class ListQuery:
     base
         The literals of required arguments.
     count_names
-        The fields beside the list that may count its rows.
+        The fields beside the list that may count its rows, dotted in an object for its pages.
     """
 
     name: str
@@ -119,7 +124,7 @@ class ListQuery:
         text = self.write_field(", ".join(f"{k}: {v}" for k, v in arguments.items()), body)
         outer, _, name = self.name.rpartition(".")
         if outer:
-            counts = () if self.is_wrapped else self.count_names
+            counts = () if self.is_wrapped else map(write_path, self.count_names)
             text = f"{outer} {{ {' '.join([text, *counts])} }}"
         return f"{{ {text} }}"
 
@@ -129,7 +134,8 @@ class ListQuery:
             body = f"node {{ {body} }}"
         if self.is_wrapped:
             info = f" pageInfo {{ {' '.join(self.info_names)} }}" if self.info_names else ""
-            body = f"{self.steps[-1]} {{ {body} }}{info} {' '.join(self.count_names)}".strip()
+            counts = " ".join(map(write_path, self.count_names))
+            body = f"{self.steps[-1]} {{ {body} }}{info} {counts}".strip()
         return f"{self.steps[-1 - self.is_wrapped]}{arguments and f'({arguments})'} {{ {body} }}"
 
     def find_nested(self) -> ListQuery | None:
@@ -153,7 +159,7 @@ class ListQuery:
         rows: list[Any] | None = value if isinstance(value, list) else None
         if self.has_edges and rows:
             rows = [row.get("node") if isinstance(row, dict) else row for row in rows]
-        counts = [holder.get(name) for name in self.count_names]
+        counts = [get_at_path(holder, tuple(name.split("."))) for name in self.count_names]
         count = next((each for each in counts if isinstance(each, int)), None)
         info = holder.get("pageInfo") if self.info_names else None
         key = find_identifier(self.row_type)
@@ -287,7 +293,13 @@ def build_wrapped_query(
 def find_count_names(kind: NamedType, lists: Sequence[str]) -> tuple[str, ...]:
     """Return the fields of an object that are named like a count of one of its lists."""
     return tuple(
-        name
-        for name, member in kind.fields.items()
-        if is_leaf_type(get_named_type(member.type)) and is_count_name(name, lists)
+        ".".join(path)
+        for path, _ in iterate_leaves(kind)
+        if (path[-1] in TOTAL_COUNTS if path[1:] else is_count_name(path[0], lists))
     )
+
+
+def write_path(name: str) -> str:
+    """Return the selection of a dotted field."""
+    names = name.split(".")
+    return " { ".join(names) + " }" * (len(names) - 1)

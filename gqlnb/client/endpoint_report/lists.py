@@ -154,6 +154,11 @@ class ListExaminer:
         sized = {} if size is None else {arguments.size: arguments.format_size(size)}
         return self._ask({**sized, arguments.position: self._quote(value)})
 
+    def _read_start(self) -> int:
+        """Return the position of the first page, that of the query or of its default."""
+        written = self.query.base.get(self.arguments.position, "").strip('"')
+        return int(written) if written.isdigit() else self.arguments.default_position or 0
+
     def _quote(self, value: int) -> str:
         return f'"{value}"' if self.arguments.position in self.arguments.quoted else str(value)
 
@@ -298,9 +303,15 @@ class ListExaminer:
         kind, where = self.arguments.kind, "after their cursor"
         if kind == "cursor" and isinstance(page.info.get("endCursor"), str):
             behind = self._ask_behind(page, half)
-        elif kind == "offset":
+        elif kind in {"offset", "page"}:
             name = format_argument(self.arguments.position)
-            behind, where = self._ask_position(half, half), f"with `{name}: {half}`"
+            value = half if kind == "offset" else self._read_start() + 1
+            behind = self._ask_position(value, half)
+            if kind == "page" and behind is not None and behind.ids == page.ids:
+                self.arguments = replace(self.arguments, default_position=value)
+                value += 1
+                behind = self._ask_position(value, half)
+            where = f"with `{name}: {value}`"
         else:
             return evidence, shown
         is_position = behind is not None and behind.ids[:1] == first[half : half + 1] != []
@@ -374,7 +385,9 @@ class ListExaminer:
         if kind not in {"offset", "page"}:
             return None
         step, size = (came, None) if kind == "offset" else (1, came)
-        behind = self._ask_position((self.arguments.default_position or 0) + step, size)
+        behind = self._ask_position(self._read_start() + step, size)
+        if behind is not None and behind.ids and {*behind.ids} <= {*page.ids}:
+            return None  # some endpoints have the last page behind the last one, too
         return bool(behind and behind.ids)
 
     # -- counts

@@ -35,6 +35,7 @@ from gqlnb.client.paging.cursors import (
     find_lists,
     foresee_pages,
     move_errors,
+    read_error_fields,
     read_error_path,
 )
 from gqlnb.client.paging.experiments import (
@@ -368,8 +369,11 @@ class Crawler:
         if self._trial is not None and request is self._trial_request:
             rows = self._trial.suspect.read_rows(result.data)
             self._searches[0].new_counts = self._trial.suspect.read_counts(result.data)
+            # Errors of values in the rows that the first answer has, too, refuse nothing.
+            known = {*map(read_error_fields, self._errors)} - {()}
+            is_refused = not known.issuperset(map(read_error_fields, result.errors))
             self._note_refusal(list_messages_of(result.errors))
-            self._advance_search(None if result.errors else rows)
+            self._advance_search(None if is_refused else rows)
             return
         if (cached_at := getattr(result.response, "cached_at", None)) is not None:
             self._cached_at.append(cached_at)
@@ -696,7 +700,11 @@ class Crawler:
         total = get_at_path(page, field.total) if field.total else None
         if not isinstance(total, int) or isinstance(total, bool):
             return
-        if not self._plan.has_late_start(field) and cursor.evidence.note_total(total):
+        evidence = cursor.evidence
+        received = cursor.place.received - evidence.last_length
+        if self._plan.has_late_start(field):
+            return
+        if evidence.note_total(total, received, cursor.got):
             self._doubts.add(field.name, "the count changed while paging.")
 
     def _end_list(self, cursor: ListCursor, reason: str) -> None:

@@ -243,14 +243,18 @@ class EndEvidence:
         """Items of the last page; of the longest list if a page has several."""
         return max(self.lengths, default=0)
 
-    def note_total(self, total: int) -> bool:
+    def note_total(self, total: int, received: int, got: int) -> bool:
         """Take the count of a page; return whether it differs from those before.
 
-        Some services count the items of the page: commercetools by `count`, beside `total`.
+        Some services count the items of the page: commercetools by `count`, beside `total`. Others
+        leave out those `received` in the pages before: graphql-db 1.0 counts behind the cursor.
+        Nor is a count of a page that is less than the `got` items a total.
         """
+        if self.total == total + received:
+            return False
         before, self.total = self.total, total
         self.counts_page = self.counts_page and total == self.last_length
-        self.ignores_total |= self.counts_page and before not in {None, total}
+        self.ignores_total |= self.counts_page and (before not in {None, total} or got > total)
         if self.ignores_total and self.counts_page:
             self.total = None
             return False
@@ -698,6 +702,11 @@ def read_error_path(error: Mapping[str, Any]) -> ResponsePath:
     if not isinstance(path, list | tuple) or not all(isinstance(step, str | int) for step in path):
         return ()
     return tuple(path)
+
+
+def read_error_fields(error: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the names on the path of an error, without the indices of rows."""
+    return tuple(step for step in read_error_path(error) if isinstance(step, str))
 
 
 def move_errors(

@@ -517,6 +517,12 @@ class RoleSearch:
         if self.length > 1 and is_shifted(self.rows, other):
             return (yield from self._read_shift(leaf, value, other))
         is_named = leaf.name in self._given or is_named_after(leaf.name, PLACE_WORDS)
+        if is_named and is_shift_cut(self.rows, other):
+            last = value - 1 + self.length
+            beyond = yield from self._try({leaf: last})
+            if beyond is not None and not count_rows(beyond):
+                self._end, self._is_proved = f"`{leaf.name}: {last}` brought no row", True
+                return None
         # Rows that look alike may come again; but not those of a larger page, and more, by chance.
         grown = self._grown or {}
         is_longer = count_rows(self.rows) + count_rows(other) > count_rows(grown) > self.length + 1
@@ -838,6 +844,12 @@ def is_shifted(rows: Rows, other: Rows) -> bool:
     return rows.keys() <= other.keys() and all(
         other[path][: max(0, len(before) - 1)] == before[1:] for path, before in rows.items()
     )
+
+
+def is_shift_cut(rows: Rows, other: Rows) -> bool:
+    """Return whether fewer rows of the only list came, from its second on: a default size."""
+    first, come = next(iter(rows.values()), []), next(iter(other.values()), [])
+    return len(rows) == 1 and 0 < len(come) < len(first) - 1 and first[1 : 1 + len(come)] == come
 
 
 def are_disjoint(rows: Rows, other: Rows) -> bool:

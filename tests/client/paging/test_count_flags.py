@@ -78,3 +78,55 @@ def test_left_out_rows_of_lists_in_rows_are_noticed(late: int, got: int) -> None
     assert [*person["rows"]] == ["docs"]
     assert result.report.complete == (got == 25)
     assert bool(warned) == (got < 25)
+
+
+PAGES = """
+type Query { rows(first: Int, after: String): Rows! }
+type Rows { pageInfo: PageInfo! %s } type Row { n: Int! }
+type PageInfo { count: Int! hasNextPage: Boolean! endCursor: String } type Edge { node: Row! }
+"""
+
+
+def build_page_client(alike: int, counts: str, rows: str = "edges: [Edge!]!") -> Client:
+    """Return a client of rows in an order that several of them share, as in graphql-db 1.0."""
+
+    def resolve(_root: Any, args: dict[str, Any], _context: Any) -> Any:
+        after, size = args.get("after"), args.get("first") or 200
+        rest = [n for n in range(200) if after is None or n // alike > int(after)]
+        page = rest[:size]
+        info = {
+            "count": {"rest": len(rest), "page": len(page)}[counts],
+            "hasNextPage": len(page) < len(rest),
+            "endCursor": str(page[-1] // alike) if page else None,
+        }
+        items = [{"n": n} for n in page]
+        return {"pageInfo": info, "items": items, "edges": [{"node": item} for item in items]}
+
+    return Client(Schema(PAGES % rows, {"Query": {"rows": resolve}}))
+
+
+@pytest.mark.parametrize("selection", ["", "pageInfo { count hasNextPage } "])
+@pytest.mark.parametrize("size", [30, 50])
+@pytest.mark.parametrize("counts", ["rest", "page"])
+@pytest.mark.parametrize(
+    ("rows", "fields"),
+    [("edges: [Edge!]!", "edges { node { n } }"), ("items: [Row!]!", "items { n }")],
+)
+def test_a_count_in_page_info_may_be_of_the_page_or_of_the_rest(
+    selection, size, counts, rows, fields
+):
+    """Grapple 0.31 counts the page, and graphql-db 1.0 the rows behind the cursor."""
+    text = f"{{ rows(first: {size}) {{ {selection}{fields} }} }}"
+    result = build_page_client(1, counts, rows).execute_all(text)
+    assert len(result.data["rows"][rows[:5]]) == 200
+    assert result.report.complete, result.report.doubts
+
+
+def test_rows_behind_a_value_that_others_share_are_noticed():
+    """A cursor of graphql-db 1.0 has only the values of the order, which may be alike."""
+    with pytest.warns(UserWarning, match="the count changed"):
+        result = build_page_client(70, "rest").execute_all(
+            "{ rows(first: 80) { edges { node { n } } } }"
+        )
+    assert len(result.data["rows"]["edges"]) < 200
+    assert not result.report.complete

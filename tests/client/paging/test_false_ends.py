@@ -265,3 +265,39 @@ def test_a_cursor_that_could_not_be_tried_leaves_a_doubt() -> None:
     with pytest.warns(UserWarning, match="`first` allows no more than 7 rows"):
         result = client.execute_all("{ list { v } }")
     assert not result.report.complete
+
+
+def test_errors_that_the_first_rows_have_refuse_no_experiment():
+    """Graphene-Django 3.2 declares durations as Float, in lists of django-graphbox 1.5, too."""
+
+    def resolve(_root: Any, args: dict[str, Any], _context: Any) -> Any:
+        size = args.get("pageLength") or 10
+        start = (args["page"] - 1) * size
+        return [{"id": str(n), "span": "1:00:00"} for n in range(start, min(start + size, 137))]
+
+    sdl = "type Query { rows(page: Int!, pageLength: Int): [Row] } type Row { id: ID! span: Float }"
+    client = Client(Schema(sdl, {"Query": {"rows": resolve}}))
+    result = client.execute_all("{ rows(page: 1) { id span } }")
+    assert len(result.errors) == 137
+    assert [row["id"] for row in result.data["rows"]] == [*map(str, range(137))]
+    assert result.report.complete, result.report.doubts
+
+
+def test_errors_that_only_more_rows_have_refuse_an_experiment():
+    """Their values may be missing because of a limit of time or cost."""
+
+    def resolve(_root: Any, args: dict[str, Any], _context: Any) -> Any:
+        return [{"id": str(n)} for n in range(137)][: args.get("size") or 10]
+
+    def resolve_name(row: Any, _args: dict[str, Any], _context: Any) -> Any:
+        if int(row["id"]) < 10:
+            return "name"
+        msg = "Too many rows"
+        raise ValueError(msg)
+
+    sdl = "type Query { rows(size: Int): [Row] } type Row { id: ID! name: String }"
+    resolvers = {"Query": {"rows": resolve}, "Row": {"name": resolve_name}}
+    with pytest.warns(UserWarning, match="The result may be incomplete"):
+        result = Client(Schema(sdl, resolvers)).execute_all("{ rows { id name } }")
+    assert result.data["rows"] == [{"id": str(n), "name": "name"} for n in range(10)]
+    assert not result.errors

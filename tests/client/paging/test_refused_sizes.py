@@ -105,3 +105,22 @@ def test_a_list_that_is_refused_without_a_size_is_given_one(text, most):
         assert result.report.complete, result.report.doubts
         rows = [int(row["id"]) for row in result.data["rows"]]
         assert rows == [*range(7 if "where" in text else COUNT)]
+
+
+@pytest.mark.parametrize("most", [137, 1000])
+def test_an_offset_beside_a_default_size_proves_the_end(most):
+    """In specstar 0.12 a list has all rows without `query`, and ten with it."""
+
+    def resolve(_root: Any, args: dict[str, Any], _context: Any) -> Any:
+        query = args.get("query") or {"limit": most, "offset": 0}
+        rows = [{"meta": {"key": f"{row}"}} for row in range(COUNT if most < 1000 else 137)]
+        return rows[query["offset"] :][: query["limit"]]
+
+    sdl = """
+    type Query { rows(query: Search): [Row!]! } type Row { meta: Meta! } type Meta { key: String! }
+    input Search { limit: Int! = 10, offset: Int! = 0 }
+    """
+    client = Client(Schema(sdl, {"Query": {"rows": resolve}}))
+    frame = client.frame("{ rows { meta { key } } }", pages="all")
+    assert len(frame) == 137
+    assert frame.attrs["completeness"].startswith("complete" if most == 1000 else "unknown")

@@ -117,7 +117,7 @@ def find_identifier(kind: NamedType) -> str | None:
     """Return the name of the field that identifies the objects of a type, or None."""
     fields = getattr(kind, "fields", {})
     for name in IDENTIFIERS:
-        if name in fields and _is_plain_leaf(fields[name]):
+        if name in fields and is_plain_leaf(fields[name]):
             return name
     return None
 
@@ -210,7 +210,7 @@ def _build_key(name: str, type_: GraphQLInputType, kind: NamedType) -> LookupKey
     fields = [name, "id"] if is_id else [name]
     for field in fields:
         declared = kind.fields.get(field)
-        is_leaf = declared is not None and _is_plain_leaf(declared)
+        is_leaf = declared is not None and is_plain_leaf(declared)
         if is_leaf and _holds_same_values(named, get_named_type(declared.type)):
             return LookupKey(name, variable_type, field)
     return None
@@ -246,7 +246,7 @@ def _holds_same_values(argument: NamedType, field: NamedType) -> bool:
     return is_text and is_scalar_type(argument) and is_scalar_type(field)
 
 
-def _is_plain_leaf(declared: GraphQLField) -> bool:
+def is_plain_leaf(declared: GraphQLField) -> bool:
     """Return whether a field is a single leaf that can be selected without arguments."""
     is_leaf = is_leaf_type(get_named_type(declared.type)) and not is_list(declared.type)
     return is_leaf and not any(map(is_required_argument, declared.args.values()))

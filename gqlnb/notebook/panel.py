@@ -2,7 +2,7 @@
 
 The panel asks by completion requests (a prefix and JSON): they wait behind a running cell, as its
 actions shall, and need no comm that a restart would break. What waits for an endpoint runs in a
-thread, and the panel asks again until it is done, so that cells run meanwhile.
+thread, and the panel repeats the question until it is answered, so that cells run meanwhile.
 """
 
 from __future__ import annotations
@@ -10,52 +10,45 @@ from __future__ import annotations
 import gzip
 import json
 import os
+from base64 import b64encode
 from contextlib import suppress
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from graphql import get_named_type, is_abstract_type, is_composite_type, parse
+from graphql import OperationType, get_named_type
 
 from gqlnb import background
 from gqlnb.client import connections
 from gqlnb.client.client import Client
-from gqlnb.client.credentials import is_secret_name, redact_url
+from gqlnb.client.credentials import is_secret_name
 from gqlnb.document.scalar_values import format_short_age
 from gqlnb.errors import GqlnbError, TargetError, format_count, sanitize_text
 from gqlnb.github.builtin_connections import DEMO, register_connections
-from gqlnb.notebook import schema_search
-from gqlnb.notebook.cell_edits import (
-    extract_fragment,
-    find_paths,
-    find_place,
-    rename_at,
-    write_operation,
-    write_selection,
-)
+from gqlnb.notebook import cell_edits, schema_search
+from gqlnb.notebook.completion.completion_context import parse_target
 from gqlnb.notebook.magic_options import write_cell
-from gqlnb.notebook.notebook_state import describe_target, list_targets
-from gqlnb.notebook.schema_docs import SchemaDocs, get_deprecation_reason
-from gqlnb.notebook.subcommands import run_use
+from gqlnb.notebook.notebook_state import is_listed_connection, list_targets
+from gqlnb.notebook.schema_docs import SchemaDocs
+from gqlnb.notebook.subcommands import run_connections, run_use
 from gqlnb.result.list_verdicts import choose_weakest
+from gqlnb.result.renderer import render_note
 from gqlnb.result.result import Result
 from gqlnb.server.page import BUNDLE_FOLDER, MISSING_BUNDLE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from graphql import GraphQLSchema
 
-    from gqlnb.client.connections import NamedConnection
     from gqlnb.notebook.notebook_state import HistoryEntry, NotebookState
 
-HITS = 50
-SHOWN = 50  # operations of the history, and entries of a section of documentation
+SHOWN = 50  # hits, operations of the history, entries of a section of documentation
 SAMPLE = 5  # rows
-NEWEST = 64  # answers of threads that wait for the panel to ask again
 REMOTE = ("load", "test", "sample")  # questions that wait for an endpoint
-FORMATTER = "prettier.js.gz"
+PATIENCE = 0.1  # seconds: what needs no endpoint is answered at once
 COMPLETENESS = {"complete": "complete", "more": "more exist", "unknown": "perhaps more"}
 Answer = dict[str, Any]
+WAITING: Answer = {"waiting": True}
 
 
 class Panel:
@@ -74,36 +67,37 @@ class Panel:
     def answer(self, text: str) -> Answer:
         """Answer a question: JSON with ``do``, the name of a method below, and its arguments."""
         message = json.loads(text)
-        word, job = message.pop("do"), message.pop("job", "")
+        word, _ = message.pop("do"), message.pop("job")  # which tells it from an equal question
 
         def work() -> None:
             try:
-                self._jobs[job] = getattr(self, f"do_{word}")(**message)
+                self._jobs[text] = getattr(self, f"do_{word}")(**message)
             except Exception as error:  # noqa: BLE001 - the panel is the only place to report it
                 kind = "" if isinstance(error, GqlnbError) else f"{type(error).__name__}: "
-                self._jobs[job] = {"error": f"{kind}{sanitize_text(error, 1000)}"}
+                self._jobs[text] = {"error": f"{kind}{sanitize_text(error, 1000)}"}
 
         register_connections()
-        if job not in self._jobs:
-            for old in [*self._jobs][:-NEWEST]:
-                del self._jobs[old]
-            self._jobs[job] = {"waiting": True}
-            if word in REMOTE:
-                background.start_thread(work, "gqlnb-panel")
-            else:
+        if text not in self._jobs:
+            self._jobs[text] = WAITING
+            if word not in REMOTE:
                 work()
-        return self._jobs[job]
+            elif (thread := background.start_thread(work, "gqlnb-panel")) is not None:
+                thread.join(PATIENCE)
+        return WAITING if self._jobs[text] is WAITING else self._jobs.pop(text)
 
     def _open(self, name: str) -> Client:
         """Return the client of an endpoint; it is not opened if that would ask for a token."""
-        if is_closed(name) and not connections.can_open_unattended(name):
+        can_open = connections.is_open(name) or connections.can_open_unattended(name)
+        if connections.is_known(name) and not can_open:
             msg = f"{name} asks for its token. Press Connect: a cell asks for it."
             raise TargetError(msg)
         return self._state.clients.open(name).client
 
     def _get_schema(self, name: str) -> GraphQLSchema:
         """Return a schema that is known already; nothing is sent."""
-        schema = None if is_closed(name) else peek_schema(self._open(name))
+        known = connections.is_known(name)
+        client = connections.get_open_client(name) if known else self._open(name)
+        schema = None if client is None else peek_schema(client)
         if schema is None:
             msg = f"The schema of {name} is not loaded."
             raise TargetError(msg)
@@ -111,30 +105,21 @@ class Panel:
 
     def do_state(self) -> Answer:
         """Return endpoints, history and saved cells; nothing is opened or sent."""
-        current, objects = connections.get_current_name() or "", self._state.shell.user_ns
-        found = [describe_connection(it) for it in connections.list_connections()]
-        names = {it["name"] for it in found}
-        found += [
-            {
-                "name": name,
-                "where": "the notebook",
-                "about": describe_target(value),
-                **(describe_client(value) if isinstance(value, Client) else {"local": True}),
-            }
-            for name in list_targets(objects)
-            if name not in names and (value := objects[name]) is not None
+        objects = self._state.shell.user_ns
+        listing, snippets = run_connections(self._state, objects, ""), self._state.snippets
+        endpoints = [
+            {"name": name, "about": about, "where": where, **describe_endpoint(name, objects)}
+            for name, about, where, _ in listing
         ]
-        found += [
-            {"name": it.url, "where": "this process", "about": "a server"}
+        endpoints += [
+            {"name": it.url, "about": "a server", "where": "this process"}
             for it in background.servers.list_open()
             if not any(it is value for value in objects.values())
         ]
-        snippets = self._state.snippets
         return {
-            "endpoints": found,
-            "current": current,
-            "default": current or DEMO,
-            "fault": connections.read_connection_files()[1],
+            "endpoints": endpoints,
+            "note": listing.note,
+            "current": connections.get_current_name(),
             "variables": sorted(name for name in os.environ if is_secret_name(name)),
             "history": [describe_entry(it) for it in self._state.history.iterate_latest()][:SHOWN],
             "snippets": [
@@ -162,26 +147,22 @@ class Panel:
     def do_children(self, target: str, path: Sequence[str]) -> Answer:
         """Return the rows of the tree below a path; below none the root types."""
         schema = self._get_schema(target)
-        if not path:
-            roots = (schema.query_type, schema.mutation_type, schema.subscription_type)
-            return {"rows": [describe_row(it.name, it, it) for it in roots if it]}
-        owner, _, name = path[-1].partition(".")
-        kind: Any = schema.type_map[owner]
-        kind = get_named_type(kind.fields[name].type) if name else kind
-        rows = [
-            describe_row(f"{kind.name}.{name}", field, get_named_type(field.type))
-            for name, field in getattr(kind, "fields", {}).items()
-        ]
-        members = schema.get_possible_types(kind) if is_abstract_type(kind) else ()
-        return {"rows": rows + [describe_row(it.name, it, it) for it in members]}
+        roots = filter(None, map(schema.get_root_type, OperationType))
+        steps: dict[str, Any] = {it.name: it for it in roots}
+        if path:
+            owner, _, name = path[-1].partition(".")
+            kind: Any = schema.type_map[owner]
+            kind = get_named_type(kind.fields[name].type) if name else kind
+            steps = cell_edits.list_steps(schema, kind)
+        return {"rows": [schema_search.build_hit(*it)._asdict() for it in steps.items()]}
 
     def do_search(self, target: str, text: str) -> Answer:
-        """Search names and descriptions."""
+        """Search names and descriptions; of no hits, return similar names."""
         index = schema_search.get_index(self._get_schema(target))
-        words = schema_search.split_search_words(text[:200])
-        hits, total = index.search(words, HITS)
-        near = [] if hits or not words else index.suggest_names(words[-1])
-        return {"rows": [it._asdict() for it in hits], "total": total, "near": near}
+        hits, total, near = index.search_text(text[:200], SHOWN)
+        hint = f" Did you mean {' or '.join(near)}?" if near else ""
+        note = f"{format_count(total, 'hit')}.{hint}"
+        return {"rows": [it._asdict() for it in hits], "note": note}
 
     def do_document(self, target: str, place: str) -> Answer:
         """Return the documentation of a place as escaped HTML."""
@@ -190,60 +171,50 @@ class Panel:
 
     def do_insert(self, target: str, path: Sequence[str]) -> Answer:
         """Return a field with its required arguments and a first selection."""
-        return {"text": write_selection(self._get_schema(target), path[-1])}
+        return {"text": cell_edits.write_selection(self._get_schema(target), path[-1])}
 
     def do_write(self, target: str, path: Sequence[str]) -> Answer:
         """Return a cell that selects a field, with variables for the required arguments."""
-        return {"cell": write_cell(*write_operation(self._get_schema(target), path), target)}
+        text, variables = cell_edits.write_operation(self._get_schema(target), path)
+        return {"cell": write_cell(text, variables, target)}
 
-    def do_paths(self, target: str, place: str) -> Answer:
+    def do_paths(self, target: str, path: Sequence[str]) -> Answer:
         """Return the shortest paths to a type, or to the type that has a field."""
-        kind = place.partition(".")[0]
+        kind = path[-1].partition(".")[0]
         rows = [
             {"path": path, "text": " / ".join(it.partition(".")[2] or f"on {it}" for it in path)}
-            for path in find_paths(self._get_schema(target), kind)
+            for path in cell_edits.find_paths(self._get_schema(target), kind)
         ]
         return {"kind": kind, "rows": rows}
 
-    def do_edit(self, action: str, code: str, start: int, end: int, name: str = "") -> Answer:
+    def do_edit(self, action: str, code: str, start: int, end: int, text: str = "") -> Answer:
         """Return a cell after an edit, or the place of the name at the cursor."""
-
-        def find_schema(target: str | None) -> tuple[str, GraphQLSchema]:
-            named = target or connections.get_current_name() or DEMO
-            return named, self._get_schema(named)
-
-        if action == "document":
-            target, place = find_place(find_schema, code, start)
-            return {"target": target, "place": place}
+        if action == "format":
+            return {"code": cell_edits.check_format(code, text)}
         if action == "rename":
-            return {"code": rename_at(code, start, name)}
-        return {"code": extract_fragment(find_schema, code, start, end, name)}
+            return {"code": cell_edits.rename_at(code, start, text)}
+        line = cell_edits.locate_operation(code, start).line
+        objects, default = self._state.shell.user_ns, connections.resolve_default_target()[0]
+        names = (it for it in list_targets(objects) if objects[it] is default)
+        target = parse_target(line) or next(names, getattr(default, "url", default))
+        schema = self._get_schema(target)
+        if action == "document":
+            return {"target": target, "place": cell_edits.find_place(schema, code, start)}
+        return {"code": cell_edits.extract_fragment(schema, code, start, end, text)}
 
     def do_formatter(self) -> Answer:
-        """Return Prettier with its plugin for GraphQL, as a JavaScript module."""
+        """Return Prettier with its plugin for GraphQL, as the address of a JavaScript module."""
         try:
-            return {"text": gzip.decompress((BUNDLE_FOLDER / FORMATTER).read_bytes()).decode()}
+            code = gzip.decompress((BUNDLE_FOLDER / "prettier.js.gz").read_bytes())
         except FileNotFoundError:
             raise TargetError(MISSING_BUNDLE.replace("GraphiQL", "Prettier", 1)) from None
-
-    def do_compare(self, text: str, formatted: str) -> Answer:
-        """Refuse a formatted operation that says something else than it did before.
-
-        Prettier 3.10 takes the spaces away that end the lines of a block string.
-        """
-        if parse(text, no_location=True) != parse(formatted, no_location=True):
-            msg = (
-                "Formatting would change the text between three quotes (spaces at the ends of its "
-                "lines), so the cell stays as it was. Write the text as a variable."
-            )
-            raise TargetError(msg)
-        return {}
+        return {"url": f"data:text/javascript;base64,{b64encode(code).decode()}"}
 
     def do_load(self, target: str) -> Answer:
         """Load a schema, and build its index, before the first key stroke."""
         schema = self._open(target).schema
         schema_search.get_index(schema)
-        return {"types": len(schema_search.list_own_types(schema))}
+        return {"size": describe_size(schema)}
 
     def do_test(self, target: str) -> Answer:
         """Send the smallest operation; return whether the endpoint answers, and how fast."""
@@ -253,7 +224,7 @@ class Panel:
 
     def do_sample(self, target: str, path: Sequence[str]) -> Answer:
         """Send one query; return the first rows as an HTML table."""
-        text, variables = write_operation(self._get_schema(target), path)
+        text, variables = cell_edits.write_operation(self._get_schema(target), path)
         if not text.startswith("query"):
             msg = "Only a query is sent for a sample: nothing may change."
             raise TargetError(msg)
@@ -261,21 +232,15 @@ class Panel:
         preview = next(iter(result.previews(SAMPLE).values()), None)
         frame = (result.frame() if preview is None else preview.frame).head(SAMPLE)
         html = frame.astype(object).map(shorten_value).to_html(index=False, border=0)
-        return {"html": html, "notes": [str(it) for it in result.errors]}
+        return {"html": html + render_note([str(it) for it in result.errors])}
 
 
 def shorten_value(value: object) -> object:
     """Return a value for a cell of a sample; of inner rows the first member of each."""
     if not isinstance(value, list):
         return value
-    return ", ".join(
-        str(next(iter(it.values()), "") if isinstance(it, dict) else it) for it in value
-    )
-
-
-def is_closed(name: str) -> bool:
-    """Return whether a name is that of a connection without a client."""
-    return connections.is_known(name) and not connections.is_open(name)
+    items = [next(iter(it.values()), "") if isinstance(it, dict) else it for it in value]
+    return ", ".join(map(str, items))
 
 
 def peek_schema(client: Client) -> GraphQLSchema | None:
@@ -284,28 +249,24 @@ def peek_schema(client: Client) -> GraphQLSchema | None:
     return local.graphql if local is not None else client._schema_store.schema  # noqa: SLF001
 
 
-def describe_connection(connection: NamedConnection) -> Answer:
-    """Describe a connection: address, source of its token, file; more if it is open."""
-    name, make = connection.name, connection.make_client
-    address, client = getattr(make, "url", ""), connections.get_open_client(name)
-    return {
-        "name": name,
-        "about": redact_url(address) if address else connection.description,
-        "token": dict(getattr(make, "options", ())).get("token", ""),
-        "where": connection.location,
-        "editable": name in connections.read_connection_files()[0],
-        "asks": client is None and not connections.can_open_unattended(name),
-        "local": name == DEMO,
-        **(describe_client(client) if client is not None else {}),
-    }
+def describe_size(schema: GraphQLSchema) -> str:
+    """Return the number of types of a schema, as text."""
+    return format_count(len(schema_search.list_own_types(schema)), "type")
 
 
-def describe_client(client: Client) -> Answer:
-    """Describe an open client: address, the sources of its secrets, schema, rate limit."""
-    tokens = client._endpoint.credentials.tokens  # noqa: SLF001 - no value of them is shown
+def describe_endpoint(name: str, objects: Mapping[str, object]) -> Answer:
+    """Describe an endpoint; if its client is open, with the sources of its secrets and more."""
+    is_connection = is_listed_connection(name)
+    client = connections.get_open_client(name) if is_connection else objects[name]
+    answer: Answer = {"editable": name in connections.read_connection_files()[0]}
+    if not isinstance(client, Client):
+        can_open = not is_connection or connections.can_open_unattended(name)
+        return {**answer, "asks": not can_open, "local": name == DEMO or not is_connection}
     schema, age = peek_schema(client), client._schema_store.age  # noqa: SLF001
-    size = "" if schema is None else format_count(len(schema_search.list_own_types(schema)), "type")
+    tokens = client._endpoint.credentials.tokens  # noqa: SLF001 - no value of them is shown
+    size = "" if schema is None else describe_size(schema)
     return {
+        **answer,
         "about": client.source,
         "token": ", ".join(it.where or "set in the kernel" for it in tokens),
         "schema": size if age is None or not size else f"{size}, {format_short_age(age)} old",
@@ -314,35 +275,25 @@ def describe_client(client: Client) -> Answer:
     }
 
 
-def describe_row(place: str, definition: Any, kind: object) -> Answer:  # noqa: ANN401 - of a schema
-    """Describe a definition as a row of the tree, which opens if it has fields."""
-    return {
-        "place": place,
-        "type": schema_search.describe_kind(definition),
-        "description": schema_search.describe_element(definition, 200),
-        "deprecated": get_deprecation_reason(definition) is not None,
-        "opens": is_composite_type(kind),
-    }
-
-
 def describe_entry(entry: HistoryEntry) -> Answer:
     """Describe an operation of the history, and its rows if its value still exists."""
     value: Any = entry.value()
-    rows, state = "", ""
+    state, rows = "", ""
     with suppress(GqlnbError):
         if isinstance(value, Result):
             verdicts = {it.verdict: 1 for it in value.previews(0).values() if it.verdict}
-            state = str(choose_weakest(verdicts, "lists") or "")
-            rows = format_count(len(value), "row")
-            state = value.report.verdict if value.report else state
+            weakest = choose_weakest(verdicts, "lists")
+            state = value.report.verdict if value.report else str(weakest or "")
         elif type(value).__name__ == "DataFrame":
-            rows = format_count(len(value), "row")
             state = value.attrs.get("completeness", "")
+        else:
+            value = None
+        rows = "" if value is None else format_count(len(value), "row")
     fault = "" if entry.outcome == "data" else entry.outcome
     time = "" if entry.seconds is None else f"{entry.seconds * 1e3:.0f} ms"
     parts = (entry.connection, fault, rows, COMPLETENESS.get(state.partition(":")[0]), time)
     return {
-        "operation": entry.operation,
+        "name": entry.operation,
         "about": " · ".join(filter(None, parts)),
         "cell": f"%%graphql {entry.connection}\n{entry.text}",
         "text": sanitize_text(entry.text, 120),

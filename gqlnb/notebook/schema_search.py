@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from heapq import nsmallest
 from threading import Lock
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
 
 from graphql import (
@@ -28,6 +28,7 @@ from graphql import (
     GraphQLScalarType,
     GraphQLUnionType,
     get_named_type,
+    is_composite_type,
     is_specified_scalar_type,
 )
 
@@ -81,12 +82,15 @@ class SearchHit(NamedTuple):
         The description on one line.
     deprecated
         Whether the schema marks it as deprecated.
+    opens
+        Whether it has fields, or its type has.
     """
 
     place: str
     type: str
     description: str
     deprecated: bool
+    opens: bool
 
 
 class TypeLink(NamedTuple):
@@ -220,13 +224,16 @@ class SchemaIndex:
         else:
             scores, more = self._score_words(folded), 0
         first = nsmallest(start + limit, self._rank(scores, start + limit))
-        hits = []
-        for *_, place, at in first[start:]:
-            definition = self._entries[at].definition
-            description = sanitize_text(describe_element(definition), HIT_DESCRIPTION_LENGTH)
-            is_deprecated = getattr(definition, "deprecation_reason", None) is not None
-            hits.append(SearchHit(place, describe_kind(definition), description, is_deprecated))
+        hits = [build_hit(place, self._entries[at].definition) for *_, place, at in first[start:]]
         return hits, len(scores) + more
+
+    def search_text(
+        self, text: str, limit: int, start: int = 0
+    ) -> tuple[list[SearchHit], int, list[str]]:
+        """Search the words of a text as :meth:`search`; without hits, return similar names too."""
+        words = split_search_words(text)
+        hits, total = self.search(words, limit, start)
+        return hits, total, [] if hits or not words else self.suggest_names(words[-1])
 
     def _score_word(self, word: str, enough: int) -> tuple[dict[int, int], int]:
         """Return scores by entry, and the number of further entries that score lower."""
@@ -339,14 +346,22 @@ def search_schema(
         The caller's spelling of `limit`, for the note that there are more.
     """
     index, text = get_index(schema), " ".join(words)
-    rows, total = index.search(split_search_words(text), limit)
+    rows, total, near = index.search_text(text, limit)
     more = total - len(rows)
     note = f"and {more:,} more: {option}{total}" if more > 0 else ""
     if not rows:
-        near = index.suggest_names(text)
         hint = f" Did you mean {' or '.join(near)}?" if near else ""
         note = f"Nothing in the schema matches {sanitize_text(text, 60)!r}.{hint}"
     return Listing(["place", "type", "description"], [row[:3] for row in rows], note)
+
+
+def build_hit(place: str, definition: Definition) -> SearchHit:
+    """Describe a definition at its place."""
+    description = sanitize_text(describe_element(definition), HIT_DESCRIPTION_LENGTH)
+    is_deprecated = getattr(definition, "deprecation_reason", None) is not None
+    kind: Any = getattr(definition, "type", definition)
+    opens = is_composite_type(get_named_type(kind))
+    return SearchHit(place, describe_kind(definition), description, is_deprecated, opens)
 
 
 def list_own_types(schema: GraphQLSchema) -> list[GraphQLNamedType]:

@@ -71,6 +71,7 @@ def test_a_table_by_mouse_alone(show: Show, axe: Callable[..., None]) -> None:
     side = Side(notebook.page)
     expect(side.root).to_contain_text("gqlnb is not loaded in this kernel.")
     side.press("Load gqlnb")
+    expect(side.root.get_by_role("button", name="Endpoints")).to_be_focused()
     side.press("Schema of demo")
     side.open_path("search", "nodes", "Repository", "languages")
     expect(side.detail).to_contain_text("languages")
@@ -112,7 +113,7 @@ def side(show: Show) -> Callable[..., tuple[Notebook, Side]]:
 def test_an_endpoint_is_added_tested_renamed_and_removed(
     side: Callable[..., Any], lab: Lab, axe: Callable[..., None]
 ) -> None:
-    """Its token by a source; nothing is sent until Test is pressed."""
+    """Its token by a source; nothing is sent until Test is pressed, and what is typed stays."""
     setup = (
         "import gqlnb\nserver = gqlnb.serve(gqlnb.reference_schema(), port=0)\nprint(server.url)"
     )
@@ -120,6 +121,9 @@ def test_an_endpoint_is_added_tested_renamed_and_removed(
     address = notebook.outputs(1).inner_text().strip()
     panel.root.get_by_text("Add an endpoint").click()
     panel.root.get_by_role("textbox", name="Name").fill("local")
+    notebook.page.evaluate(EXECUTE, "another = gqlnb.reference_schema()")
+    expect(panel.root.get_by_role("heading", name="another")).to_be_visible()
+    expect(panel.root.get_by_role("textbox", name="Name")).to_have_value("local")
     panel.root.get_by_role("textbox", name="Address").fill(address)
     panel.root.get_by_role("combobox", name="Token from").select_option("")
     panel.press("Add")
@@ -128,11 +132,17 @@ def test_an_endpoint_is_added_tested_renamed_and_removed(
     axe(notebook.page, "#gqlnb-panel")
     panel.press("Test local")
     expect(entry).to_contain_text("Answered in ")
+    panel.press("Schema of local")
+    expect(panel.root.get_by_role("combobox", name="Endpoint")).to_have_value("local")
+    panel.press("Endpoints")
     panel.press("Rename local")
     dialog = notebook.page.get_by_role("dialog")
     dialog.get_by_role("textbox").fill("mine")
     dialog.get_by_role("textbox").press("Enter")
     expect(panel.root.get_by_role("heading", name="mine")).to_be_visible()
+    panel.press("Schema")
+    expect(panel.root.get_by_role("combobox", name="Endpoint")).to_have_value("demo")
+    panel.press("Endpoints")
     panel.press("Use mine")
     expect(panel.root.get_by_role("heading", name="mine")).to_contain_text("current")
     panel.press("Remove mine")
@@ -191,7 +201,7 @@ def test_no_answer_and_no_introspection_are_said(side: Callable[..., Any]) -> No
 
 
 def test_a_field_is_inserted_sampled_and_reached(side: Callable[..., Any]) -> None:
-    """Insert puts it at the cursor; paths lead to its type."""
+    """Insert puts it at the cursor; paths lead to its type; a hit opens as other rows do."""
     notebook, panel = side(
         '%%graphql demo\nquery { repository(owner: "a", name: "b") {\n  name\n} }'
     )
@@ -206,6 +216,10 @@ def test_a_field_is_inserted_sampled_and_reached(side: Callable[..., Any]) -> No
     notebook.page.keyboard.press("End")
     panel.press("Insert Repository.stargazerCount")
     expect(editor).to_contain_text("name  stargazerCount} }".replace("  ", "  "))
+    panel.box.fill("ReleaseConnection")
+    hit = panel.tree.get_by_role("treeitem", name="ReleaseConnection, type")
+    hit.locator(".gqlnb-row").click()
+    expect(hit).to_contain_text("totalCount")
     panel.box.fill("Release.tagName")
     expect(panel.tree.get_by_role("treeitem").first).to_contain_text("Release.tagName")
     panel.tree.locator(".gqlnb-row").first.click()
@@ -223,7 +237,7 @@ def test_the_tree_is_used_by_keys(side: Callable[..., Any]) -> None:
     panel.press("Schema of here")
     expect(panel.tree.get_by_role("treeitem")).to_have_count(3)
     expect(panel.tree).to_contain_text("olddeprecatedInt")
-    panel.box.focus()
+    expect(panel.box).to_be_focused()
     keys = notebook.page.keyboard
     keys.press("Tab")
     focused = notebook.page.locator(":focus")
@@ -338,6 +352,14 @@ def test_the_panel_follows_the_notebook_and_its_kernel(
     pipe.let_go()
     expect(panel.root.get_by_role("heading", name="first")).to_contain_text("current")
     expect(panel.status).to_have_text("")
+    page.evaluate(EXECUTE, pipe.cell)
+    page.get_by_role("tab", name="second").click()
+    expect(panel.root.get_by_role("heading", name="second")).to_be_visible()
+    page.get_by_role("tab", name="test_the_panel").click()
+    expect(panel.status).to_have_text("The kernel is busy. This waits in line.")
+    expect(panel.root.get_by_role("heading", name="second")).to_have_count(0)
+    pipe.let_go()
+    expect(panel.root.get_by_role("heading", name="first")).to_be_visible()
     page.evaluate("() => void window.jupyterapp.commands.execute('kernelmenu:restart')")
     page.get_by_role("button", name="Confirm Kernel Restart").click()
     expect(panel.root).to_contain_text("gqlnb is not loaded in this kernel.")

@@ -20,33 +20,34 @@ query ($first: Int!) {
 """
 
 
-def find_schema(target):
-    """Return the schema of an endpoint."""
-    return target, gqlnb.connect(target).schema
+@pytest.fixture(scope="module")
+def schema():
+    """Return the schema of the demo."""
+    return gqlnb.connect("demo").schema
 
 
-def extract(code, selected, name="Parts"):
+def extract(schema, code, selected, name="Parts"):
     """Extract a text of a cell."""
     start = code.index(selected)
-    return extract_fragment(find_schema, code, start, start + len(selected), name)
+    return extract_fragment(schema, code, start, start + len(selected), name)
 
 
-def test_a_selection_becomes_a_fragment():
+def test_a_selection_becomes_a_fragment(schema):
     """Its comments stay with it, and the type is that of the selection set."""
     selected = CELL[CELL.index("name\n") : CELL.index("    languages")]
-    changed = extract(CELL, selected)
+    changed = extract(schema, CELL, selected)
     assert changed == (
         CELL.replace("name\n    owner { login }  # who\n", "...Parts\n").rstrip()
         + "\n\nfragment Parts on Repository {\n  name\n  owner { login }  # who\n}"
     )
     with pytest.raises(OptionError, match="'Parts' is taken"):
-        extract(changed, "languages(first: $first) { nodes { name } }")
+        extract(schema, changed, "languages(first: $first) { nodes { name } }")
 
 
-def test_fields_of_one_line_become_a_fragment():
+def test_fields_of_one_line_become_a_fragment(schema):
     """What stands before them in their line stays."""
     code = "%%graphql demo\n{ viewer { login id } }"
-    assert extract(code, "login id") == (
+    assert extract(schema, code, "login id") == (
         "%%graphql demo\n{ viewer { ...Parts } }\n\nfragment Parts on User {\n  login id\n}"
     )
 
@@ -55,10 +56,10 @@ def test_fields_of_one_line_become_a_fragment():
     "selected",
     ["owner", "{ login }", "login }  # who\n    languages", "torvalds", "repository", "$first"],
 )
-def test_other_selections_are_refused(selected):
+def test_other_selections_are_refused(schema, selected):
     """Parts of fields, several levels, arguments."""
     with pytest.raises(OptionError, match="Select whole fields"):
-        extract(CELL, selected)
+        extract(schema, CELL, selected)
 
 
 @pytest.mark.parametrize("place", ["$first: Int", "first) {", "first: Int"])
@@ -104,12 +105,12 @@ def test_a_variable_does_not_take_the_name_of_another():
         ("one:", "Query.repository"),
     ],
 )
-def test_the_name_under_the_cursor_has_a_place(at, place):
+def test_the_name_under_the_cursor_has_a_place(schema, at, place):
     """Which has a page of documentation."""
-    assert find_place(find_schema, CELL, CELL.index(at)) == ("demo", place)
+    assert find_place(schema, CELL, CELL.index(at)) == place
 
 
-def test_another_word_has_no_place():
+def test_another_word_has_no_place(schema):
     """Such as a comment."""
     with pytest.raises(OptionError, match="not on a name"):
-        find_place(find_schema, CELL, CELL.index("Repositories"))
+        find_place(schema, CELL, CELL.index("Repositories"))

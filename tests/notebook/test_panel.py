@@ -67,7 +67,7 @@ def test_endpoints_are_listed_without_their_secrets(ask, shell, user_file, monke
     state = ask("state")
     found = endpoints(state)
     assert {"demo", "github", "mine", "other", "client", "schema"} <= set(found)
-    assert found["mine"]["token"] == "env:MY_TOKEN"
+    assert found["mine"]["about"] == f"{ADDRESS}, token env:MY_TOKEN"
     assert found["mine"]["editable"]
     assert not found["client"].get("editable")
     assert found["client"]["token"] == "env:MY_TOKEN"
@@ -202,13 +202,13 @@ def test_search_documentation_and_cells(ask, shell):
     assert [it["deprecated"] for it in ask("search", target="long", text="Query.a")["rows"]] == [
         True
     ]
-    assert ask("search", target="schema", text="hallo")["near"] == ["hello"]
+    assert ask("search", target="schema", text="hallo")["note"] == "0 hits. Did you mean hello?"
     assert "Adds two numbers." in ask("document", target="schema", place="Query.add")["html"]
     assert ask("insert", target="schema", path=["Query.add"]) == {"text": "add(a: 0)"}
     assert ask("write", target="schema", path=["Query.add"]) == {
         "cell": "%%graphql schema -p a=1\nquery ($a: Int!) {\n  add(a: $a)\n}"
     }
-    assert ask("paths", target="schema", place="Row.bad")["rows"] == [
+    assert ask("paths", target="schema", path=["Row.bad"])["rows"] == [
         {"path": ("Query.rows",), "text": "rows"}
     ]
     assert "no field 'nothing'" in ask("document", target="schema", place="Query.nothing")["error"]
@@ -249,24 +249,31 @@ def test_the_history_has_rows_time_and_completeness(ask, shell):
     assert state["snippets"][0]["cell"].startswith("%%graphql\n{ search")
 
 
-def test_edits_use_the_schema_that_the_cell_names(ask):
-    """Or the current one."""
+def test_edits_use_the_schema_that_the_cell_names(ask, shell):
+    """Or that of the endpoint that a bare cell asks."""
     code = "%%graphql schema\n{ rows { n } }"
     at = code.index("n }")
-    answer = ask("edit", action="fragment", code=code, start=at, end=at + 1, name="Parts")
+    answer = ask("edit", action="fragment", code=code, start=at, end=at + 1, text="Parts")
     assert answer["code"].endswith("fragment Parts on Row {\n  n\n}")
     answer = ask("edit", action="document", code=code, start=at, end=at)
     assert answer == {"target": "schema", "place": "Row.n"}
-    answer = ask("edit", action="rename", code="%%graphql\n{ a: b }", start=12, end=12, name="c")
+    with gqlnb.serve(gqlnb.reference_schema(), port=0) as server:
+        shell.user_ns["server"] = server
+        ask("load", target="server")
+        answer = ask("edit", action="document", code="%%graphql\n{ hello }", start=13, end=13)
+    assert answer == {"target": "server", "place": "Query.hello"}
+    code = "%%graphql\n{ a: b }"
+    answer = ask("edit", action="rename", code=code, start=12, end=12, text="c")
     assert answer == {"code": "%%graphql\n{ c: b }"}
 
 
 def test_a_formatted_text_must_say_the_same(ask):
     """Spaces and commas do not count, those within a text do."""
-    text = '{f(a:"""\nx  \ny\n""",b:1)}'
-    formatted = '{\n  f(\n    a: """\n    x  \n    y\n    """\n    b: 1\n  )\n}'
-    assert ask("compare", text=text, formatted=formatted) == {}
-    error = ask("compare", text=text, formatted=formatted.replace("x  ", "x"))["error"]
+    code = '\n%%graphql demo\n{f(a:"""\nx  \ny\n""",b:1)}'
+    formatted = '%%graphql demo\n{\n  f(\n    a: """\n    x  \n    y\n    """\n    b: 1\n  )\n}'
+    edit = {"action": "format", "code": code, "start": 0, "end": 0}
+    assert ask("edit", **edit, text=formatted) == {"code": formatted}
+    error = ask("edit", **edit, text=formatted.replace("x  ", "x"))["error"]
     assert "the cell stays as it was" in error
 
 

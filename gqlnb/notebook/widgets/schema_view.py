@@ -24,7 +24,6 @@ from gqlnb.notebook.schema_search import (
     is_indexed,
     list_own_types,
     search_schema,
-    split_search_words,
 )
 from gqlnb.notebook.widgets.base import Widget
 from gqlnb.option_checks import explain_keywords
@@ -189,10 +188,8 @@ class SchemaView(Widget):
         return None
 
     def _search(self, text: str, start: int) -> Message:
-        index, words = get_index(self.schema), split_search_words(text)
-        hits, total = index.search(words, HITS, start)
+        hits, total, near = get_index(self.schema).search_text(text, HITS, start)
         rows = [{"place": it.place, "type": it.type, "about": it.description} for it in hits]
-        near = [] if rows or not words else index.suggest_names(words[-1])
         return {"kind": "found", "text": text, "total": total, "rows": rows, "near": near}
 
     def _build_html(self) -> str:

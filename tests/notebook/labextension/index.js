@@ -6,6 +6,7 @@ import * as view from "@codemirror/view";
 import * as apputils from "@jupyterlab/apputils";
 import * as codemirror from "@jupyterlab/codemirror";
 import * as completer from "@jupyterlab/completer";
+import * as notebook from "@jupyterlab/notebook";
 import * as rendermime from "@jupyterlab/rendermime";
 import * as ui from "@jupyterlab/ui-components";
 import * as lumino from "@lumino/widgets";
@@ -17,5 +18,5 @@ import { widgetPlugin } from "./widgets.js";
 export default [
   plugin({ codemirror, completer, language, lumino, rendermime, state, view }),
   widgetPlugin({ ...lumino, ...rendermime }),
-  panelPlugin({ ...lumino, ...apputils, ...ui }),
+  panelPlugin({ ...lumino, ...apputils, ...notebook, ...ui }),
 ];

@@ -3,216 +3,217 @@
 
 import { addCommands } from "./panel_commands.js";
 import { SchemaTree } from "./panel_schema.js";
-import { ICON, STYLE, button, make } from "./panel_style.js";
+import { ICON, STYLE, make } from "./panel_style.js";
 
 const AGAIN = 150; // ms between two questions about what a thread of the kernel works on
 const PATIENCE = 300; // ms until a busy kernel is said
-const NO_NOTEBOOK = "Open a notebook: the panel shows what its kernel knows.";
-const NO_KERNEL = "This notebook has no kernel. Choose one to see its endpoints.";
+const NO_KERNEL = "Open a notebook, and choose its kernel: the panel shows what it knows.";
 const NOT_LOADED = "gqlnb is not loaded in this kernel.";
+const WAITING = "Waiting for an answer …";
 const BUSY = "The kernel is busy. This waits in line.";
-const SOURCES = { "": "no token", prompt: "asked for in a cell", keyring: "keyring, entry of this name" };
+const KEYRING = "keyring:"; // followed by the name of the endpoint
+const SOURCES = { "": "no token", prompt: "asked for in a cell", [KEYRING]: "keyring, entry of this name" };
 
 class Panel {
-  notebook = null;
   view = "Endpoints";
-  target = ""; // the endpoint whose schema is shown
-  turn = 0; // of what was asked: a late answer must not show over a later one
-  followed = new WeakSet();
 
-  constructor(app, modules) {
-    Object.assign(this, { app, modules, widget: new modules.Widget(), schema: new SchemaTree(this) });
+  constructor(app, tracker, modules) {
+    Object.assign(this, { app, tracker, modules, widget: new modules.Widget(), schema: new SchemaTree(this) });
     this.widget.id = "gqlnb-panel";
+    this.widget.addClass("jp-SidePanel");
     this.widget.title.caption = "GraphQL: endpoints, schema, history";
     this.widget.title.icon = new modules.LabIcon({ name: "gqlnb:panel", svgstr: ICON });
     this.widget.onAfterShow = () => this.refresh();
     this.tabs = make("div", { className: "gqlnb-tabs", role: "group", ariaLabel: "View" });
-    this.status = make("p", { role: "status", className: "gqlnb-status" });
+    this.status = make("p", { role: "status" });
     this.body = make("div", { className: "gqlnb-main" });
     // The status comes last: whatever it says, no row moves from below the pointer.
     this.widget.node.append(this.tabs, this.body, this.status);
-    app.shell.currentChanged?.connect(() => this.follow());
-    app.restored.then(() => this.follow());
+    tracker.widgetAdded.connect((_, notebook) => this.watch(notebook));
+    tracker.currentChanged.connect(() => this.start());
+    this.start();
   }
 
   get kernel() {
-    return this.notebook?.sessionContext?.session?.kernel ?? null;
+    return this.tracker.currentWidget?.sessionContext.session?.kernel ?? null;
   }
 
-  /** Show the kernel of the active notebook, and what its cells change. */
-  follow() {
-    const current = this.app.shell.currentWidget;
-    if (current === this.notebook || !("activeCell" in (current?.content ?? {}))) return;
-    this.notebook = current;
-    if (!this.followed.has(current)) {
-      this.followed.add(current);
-      const { disposed, sessionContext } = current;
-      const mine = (work) => current === this.notebook && work();
-      disposed.connect(() => mine(() => this.start((this.notebook = null))));
-      sessionContext.kernelChanged.connect(() => mine(() => this.start()));
-      let restarts = false;
-      sessionContext.statusChanged.connect((_, status) => {
-        if (restarts && status === "idle") mine(() => this.start());
-        restarts = status.endsWith("restarting") || (restarts && status !== "idle");
-      });
-      sessionContext.iopubMessage.connect((_, { content, parent_header }) => {
-        const ended = content.execution_state === "idle" && parent_header.msg_type === "execute_request";
-        if (ended) mine(() => this.refresh());
-      });
-    }
-    this.start();
+  /** Show what changes in the kernel of a notebook. */
+  watch(notebook) {
+    const { sessionContext } = notebook;
+    const mine = (work) => notebook === this.tracker.currentWidget && work();
+    const start = () => mine(() => this.start());
+    sessionContext.kernelChanged.connect(start);
+    // Later: JupyterLab cancels what a kernel is asked before it restarts.
+    sessionContext.statusChanged.connect((_, status) => status.endsWith("restarting") && queueMicrotask(start));
+    sessionContext.iopubMessage.connect((_, { content, parent_header }) => {
+      const ended = content.execution_state === "idle" && parent_header.msg_type === "execute_request";
+      if (ended) mine(() => this.refresh());
+    });
   }
 
   /** Begin with another kernel. */
   start() {
-    this.target = "";
-    this.schema.reset();
+    this.state = {}; // the kernel's answer, or the reason why there is none
+    this.tested = {}; // what Test found out, by endpoint
+    this.schema.reset("");
+    this.say("");
+    this.show();
     this.refresh();
-  }
-
-  /** Do what takes a moment; what went wrong is said, and so is a kernel that is busy. */
-  async run(work, said = "") {
-    const { notebook } = this;
-    const say = (...words) => notebook === this.notebook && this.say(...words);
-    const waits = setTimeout(() => say(this.kernel?.status === "busy" ? BUSY : said), PATIENCE);
-    try {
-      const done = await work();
-      say("");
-      return done;
-    } catch (error) {
-      say(error?.message || "The kernel does not answer.", true);
-      return null;
-    } finally {
-      clearTimeout(waits);
-    }
   }
 
   /** Ask the kernel; what waits for an endpoint is asked for again until it is there. */
   async ask(word, given = {}) {
     const { kernel } = this;
-    if (!kernel) throw new Error(this.notebook ? NO_KERNEL : NO_NOTEBOOK);
+    if (!kernel) throw new Error(NO_KERNEL);
     const job = `${Date.now()}-${Math.random()}`; // crypto.randomUUID needs https, which not every hub has
     const code = `%%gqlnb-panel\n${JSON.stringify({ do: word, job, ...given })}`;
     for (;;) {
-      const { content } = await kernel.requestComplete({ code, cursor_pos: code.length });
+      const waits = setTimeout(() => kernel.status === "busy" && this.say(BUSY), PATIENCE);
+      const { content } = await kernel.requestComplete({ code, cursor_pos: code.length }).finally(() => clearTimeout(waits));
+      if (kernel !== this.kernel) return new Promise(() => {}); // nobody waits for it any more
+      if (this.status.textContent === BUSY) this.say("");
       const answer = content.metadata?.gqlnb;
       if (!answer || answer.error) throw new Error(answer?.error ?? NOT_LOADED);
       if (!answer.waiting) return answer;
+      this.say(WAITING);
       await new Promise((resolve) => setTimeout(resolve, AGAIN));
     }
   }
 
+  /** Do what was pressed; what went wrong is said. */
+  async run(work) {
+    const { kernel } = this;
+    try {
+      const done = await work();
+      this.say("");
+      return done;
+    } catch (error) {
+      if (kernel === this.kernel) this.say(error?.message || "The kernel does not answer.", true);
+      return null;
+    }
+  }
+
+  /** Return a button; its label says what it does to whoever does not see what it is beside. */
+  button(text, work, label = text) {
+    const onclick = () => this.run(work);
+    return make("button", { type: "button", textContent: text, onclick, ariaLabel: label, title: label });
+  }
+
   say(text, wrong = false) {
-    this.status.textContent = text;
-    this.status.classList.toggle("gqlnb-wrong", wrong);
+    Object.assign(this.status, { textContent: text, className: wrong ? "gqlnb-wrong" : "" });
   }
 
   /** Ask for the state of the kernel and show it. */
   async refresh() {
     if (!this.widget.isVisible) return;
-    const turn = ++this.turn;
-    const waits = setTimeout(() => this.kernel?.status === "busy" && this.say(BUSY), PATIENCE);
-    const failed = ({ message }) => [null, message || NOT_LOADED];
-    const [state, reason] = await this.ask("state").then((it) => [it, ""], failed);
-    clearTimeout(waits);
-    if (this.status.textContent === BUSY) this.say("");
-    if (turn === this.turn) this.show(state, reason);
+    this.state = await this.ask("state").catch(({ message }) => ({ reason: message || NOT_LOADED }));
+    this.show();
   }
 
-  show(state, reason = "") {
-    this.state = state;
-    const label = this.widget.node.contains(document.activeElement) && document.activeElement.ariaLabel;
-    const views = { Endpoints: () => this.endpoints(), Schema: () => this.schema.node, History: () => this.history() };
-    this.target ||= state?.default;
+  show() {
+    const { reason = "", endpoints } = this.state;
+    const focused = this.widget.node.contains(document.activeElement) && document.activeElement;
+    const views = { Endpoints: () => this.endpoints(), Schema: () => this.schema.show(), History: () => this.history() };
     const tab = (name) =>
-      Object.assign(button(name, () => this.open(name)), { ariaPressed: String(name === this.view) });
-    this.tabs.replaceChildren(...(state ? Object.keys(views).map(tab) : []));
-    const load = button("Load gqlnb", () => this.run(() => this.load(), "Loading …").then(() => this.refresh()));
-    const parts = state ? [views[this.view]()] : [make("p", {}, reason), reason === NOT_LOADED ? load : ""];
-    if (this.body.firstChild !== parts[0]) this.body.replaceChildren(...parts); // else it would scroll to its top
-    if (state && this.view === "Schema") this.schema.show();
-    if (label) this.widget.node.querySelector(`[aria-label=${JSON.stringify(label)}]`)?.focus();
+      Object.assign(this.button(name, () => this.open(name)), { ariaPressed: String(name === this.view) });
+    this.tabs.replaceChildren(...(endpoints ? Object.keys(views).map(tab) : []));
+    const load = this.button("Load gqlnb", () => this.load());
+    const node = endpoints ? views[this.view]() : make("div", {}, make("p", {}, reason), reason === NOT_LOADED ? load : "");
+    if (this.body.firstChild !== node) this.body.replaceChildren(node); // else it would scroll to its top
+    const same = focused && this.widget.node.querySelector(`[aria-label=${JSON.stringify(focused.ariaLabel)}]`);
+    if (focused) (focused.isConnected ? focused : (same ?? this.tabs.firstChild))?.focus();
   }
 
   open(view) {
     this.view = view;
-    this.show(this.state);
+    this.show();
     return this.refresh();
   }
 
   async load() {
+    this.say("Loading …");
     const { content } = await this.kernel.requestExecute({ code: "%load_ext gqlnb", store_history: false }).done;
     if (content.status !== "ok") throw new Error(content.evalue);
   }
 
   /** Change something, and show what came of it. */
   async change(word, given) {
-    await this.run(() => this.ask(word, given));
+    await this.ask(word, given);
+    this.schema.reset(""); // its endpoint may have another name now
     await this.refresh();
   }
 
   endpoints() {
-    const { endpoints, fault } = this.state;
+    const { endpoints, note } = this.state;
     const rows = endpoints.map((endpoint) => this.endpoint(endpoint));
-    return make("div", {}, make("p", {}, fault), make("ul", { className: "gqlnb-list" }, ...rows), this.form());
+    if (!this.form?.open) this.form = this.createForm(); // what is being typed stays
+    return make("div", {}, make("p", {}, note), make("ul", { className: "gqlnb-list" }, ...rows), this.form);
   }
 
   endpoint({ name, about, token, schema, budget, where, asks, editable }) {
-    const said = make("p", { role: "status" });
-    const isCurrent = name === this.state.current;
+    const mark = name === this.state.current ? make("span", { className: "gqlnb-mark" }, "current") : "";
     const { Dialog, InputDialog, showDialog } = this.modules;
-    const test = () => {
-      said.textContent = "Waiting for an answer …";
-      const tested = this.ask("test", { target: name });
-      return tested.then(({ text }) => text, ({ message }) => message).then((text) => (said.textContent = text));
+    const test = async () => {
+      this.tested[name] = WAITING;
+      this.show();
+      this.tested[name] = await this.ask("test", { target: name }).then(({ text }) => text, ({ message }) => message);
+      return this.refresh();
     };
     const rename = async () => {
       const { value } = await InputDialog.getText({ title: `Rename ${name}`, text: name });
-      if (value && value !== name) this.change("change", { name, new_name: value });
+      if (value && value !== name) await this.change("change", { name, new_name: value });
     };
     const remove = async () => {
       const buttons = [Dialog.cancelButton(), Dialog.warnButton({ label: "Remove" })];
       const asked = await showDialog({ title: `Remove ${name}?`, body: `It is removed from ${where}.`, buttons });
-      if (asked.button.accept) this.change("change", { name, new_name: null });
+      if (asked.button.accept) await this.change("change", { name, new_name: null });
     };
     const connect = () => this.addCell(`%graphql connect ${name}`, true);
-    const lines = [about, token && `token: ${token}`, schema, budget && `left: ${budget}`, where];
     const actions = [
-      button("Schema", () => this.schema.choose(name), `Schema of ${name}`),
-      asks ? button("Connect", connect, `Connect ${name} in a cell`) : button("Test", test, `Test ${name}`),
-      isCurrent ? "" : button("Use", () => this.change("use", { name }), `Use ${name}`),
-      editable ? button("Rename", rename, `Rename ${name}`) : "",
-      editable ? button("Remove", remove, `Remove ${name}`) : "",
+      this.button("Schema", () => this.schema.choose(name).then(() => this.schema.box.focus()), `Schema of ${name}`),
+      asks ? this.button("Connect", connect, `Connect ${name} in a cell`) : this.button("Test", test, `Test ${name}`),
+      mark ? "" : this.button("Use", () => this.change("use", { name }), `Use ${name}`),
+      ...(editable ? [this.button("Rename", rename, `Rename ${name}`), this.button("Remove", remove, `Remove ${name}`)] : []),
     ];
-    const head = make("h3", {}, name, isCurrent ? make("span", { className: "gqlnb-mark" }, "current") : "");
-    const paragraphs = lines.filter(Boolean).map((line) => make("p", {}, line));
-    return make("li", {}, head, ...paragraphs, make("div", { className: "gqlnb-actions" }, ...actions), said);
+    const lines = [about, token && `token: ${token}`, schema, budget && `left: ${budget}`, where];
+    return this.entry([name, mark], lines, actions, this.tested[name]);
   }
 
-  /** The form of a new endpoint. A token is chosen by its source: no box here takes one. */
-  form() {
-    const name = make("input", { required: true, pattern: "[\\w\\-]+", placeholder: "name", ariaLabel: "Name" });
-    const url = make("input", { required: true, type: "url", placeholder: "https://…/graphql", ariaLabel: "Address" });
+  /** Return an entry of a list: its name, lines, buttons, and what came of them. */
+  entry(name, lines, actions, said = "") {
+    const paragraphs = lines.filter(Boolean).map((line) => make("p", {}, line));
+    const bar = make("div", { className: "gqlnb-actions" }, ...actions);
+    return make("li", {}, make("h3", {}, ...name), ...paragraphs, bar, make("p", { role: "status" }, said));
+  }
+
+  /** Create the form of a new endpoint. A token is chosen by its source: no box here takes one. */
+  createForm() {
     const variables = this.state.variables.map((it) => [`env:${it}`, `environment: ${it}`]);
     const options = [...Object.entries(SOURCES), ...variables].map(([value, text]) => make("option", { value }, text));
-    const token = make("select", { ariaLabel: "Token from" }, ...options);
-    const onsubmit = (event) => {
+    const onsubmit = async (event) => {
       event.preventDefault();
-      const source = token.value === "keyring" ? `keyring:${name.value}` : token.value;
-      this.change("add", { name: name.value, url: url.value, token: source });
+      const given = Object.fromEntries(new FormData(event.target));
+      if (given.token === KEYRING) given.token += given.name;
+      if (await this.run(() => this.ask("add", given))) this.form = null;
+      this.refresh();
     };
-    const form = make("form", { onsubmit }, name, url, token, make("button", { type: "submit" }, "Add"));
-    return make("details", {}, make("summary", {}, "Add an endpoint"), form);
+    const parts = [
+      make("input", { name: "name", required: true, pattern: "[\\w\\-]+", placeholder: "name", ariaLabel: "Name" }),
+      make("input", { name: "url", required: true, type: "url", placeholder: "https://…/graphql", ariaLabel: "Address" }),
+      make("select", { name: "token", ariaLabel: "Token from" }, ...options),
+      make("button", { type: "submit" }, "Add"),
+    ];
+    return make("details", {}, make("summary", {}, "Add an endpoint"), make("form", { onsubmit }, ...parts));
   }
 
   history() {
-    const row = ({ cell, name, operation, text = "", about = "" }) => {
-      const again = button("New cell", () => this.addCell(cell), `New cell: ${name ?? text}`);
-      const code = make("p", {}, make("code", {}, text));
-      return make("li", {}, make("h3", {}, name ?? operation), code, make("p", {}, about), again);
+    const row = ({ cell, name, text = "", about = "" }) => {
+      const again = this.button("New cell", () => this.addCell(cell), `New cell: ${text || name}`);
+      return this.entry([name], [text && make("code", {}, text), about], [again]);
     };
     const list = (rows, none) =>
-      rows.length ? make("ul", { className: "gqlnb-list" }, ...rows.map(row)) : make("p", {}, none);
+      make("ul", { className: "gqlnb-list" }, ...(rows.length ? rows.map(row) : [make("li", {}, none)]));
     const ran = list(this.state.history, "No operation has run in this kernel yet.");
     const saved = list(this.state.snippets, "None yet: %%graphql --save NAME keeps a cell.");
     return make("div", {}, ran, make("h2", {}, "Saved cells"), saved);
@@ -220,7 +221,7 @@ class Panel {
 
   /** Add a cell below the active one, its cursor in the innermost selection. */
   async addCell(text, runs = false) {
-    const { notebook, app } = this;
+    const { app, tracker: { currentWidget: notebook } } = this;
     app.shell.activateById(notebook.id);
     await app.commands.execute("notebook:insert-cell-below");
     const cell = notebook.content.activeCell;
@@ -228,24 +229,20 @@ class Panel {
     if (runs) return app.commands.execute("notebook:run-cell");
     await cell.ready;
     notebook.content.mode = "edit";
-    const lines = text.split("\n");
-    const depths = lines.map((it) => it.search(/\S|$/));
-    const line = depths.lastIndexOf(Math.max(...depths));
-    cell.editor?.setCursorPosition({ line, column: lines[line].length });
-    cell.editor?.focus();
+    const [before] = text.split(/\n\s*}/); // of the first brace that closes
+    cell.editor?.setCursorPosition(cell.editor.getPositionAt(before.length));
   }
 
   /** Put fields at the cursor of the active cell, on lines of their own. */
   insert(text) {
-    const { editor, model } = this.notebook.content.activeCell ?? {};
+    const { editor, model } = this.tracker.currentWidget.content.activeCell ?? {};
     if (!editor || !/^\s*%%(graphql|gql)\b/.test(model.sharedModel.getSource()))
       throw new Error("The active cell is not a %%graphql cell. Press New cell.");
     const { line, column } = editor.getCursorPosition();
     const [before, after] = [editor.getLine(line).slice(0, column), editor.getLine(line).slice(column)];
     const outer = `\n${before.match(/^\s*/)[0]}`;
     const margin = /[{(]\s*$/.test(before) ? `${outer}  ` : outer;
-    const lines = text.split("\n").join(margin);
-    editor.replaceSelection(`${before.trim() ? margin : ""}${lines}${after.trim() ? outer : ""}`);
+    editor.replaceSelection((before.trim() && margin) + text.replaceAll("\n", margin) + (after.trim() && outer));
     editor.focus();
   }
 }
@@ -255,10 +252,11 @@ export const panelPlugin = (modules) => ({
   id: "gqlnb:panel",
   description: "The side panel, and the commands of GraphQL cells.",
   autoStart: true,
+  requires: [modules.INotebookTracker],
   optional: [modules.ICommandPalette],
-  activate(app, palette) {
+  activate(app, tracker, palette) {
     document.head.append(make("style", { textContent: STYLE }));
-    const panel = new Panel(app, modules);
+    const panel = new Panel(app, tracker, modules);
     app.shell.add(panel.widget, "left", { rank: 600 });
     addCommands(app, palette, panel);
   },

@@ -3,66 +3,51 @@
 const GRAPHQL = "[data-gqlnb=graphql]"; // an editor of GraphQL
 let formatter = null; // Prettier, which the kernel has; loaded when it is first used
 
-async function loadFormatter(panel) {
-  const { text } = await panel.ask("formatter");
-  const url = URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
-  return import(url).finally(() => URL.revokeObjectURL(url));
-}
-
-/** Return the number of characters before an offset, which the editor counts in UTF-16. */
-const count = (text, offset) => Array.from(text.slice(0, offset)).length;
-
-/** Replace the source of a cell in one step of its history, the cursor near where it was. */
-function replace({ editor, model: { sharedModel } }, text) {
-  const cursor = editor.getCursorPosition();
-  sharedModel.updateSource(0, sharedModel.getSource().length, text);
-  editor.setCursorPosition(cursor);
-}
-
 export function addCommands(app, palette, panel) {
   const { InputDialog, showErrorMessage } = panel.modules;
-  const cell = () => app.shell.currentWidget?.content?.activeCell ?? null;
-  const edit = async (action, title, text) => {
-    const { editor, model } = cell();
-    const code = model.sharedModel.getSource();
+  const cell = () => panel.tracker.currentWidget?.content.activeCell;
+  /** Let the kernel edit the active cell, by a text that `getText` returns; none ends it. */
+  const edit = async (action, getText) => {
+    const { editor, model: { sharedModel } } = cell();
+    const code = sharedModel.getSource();
     const { start, end } = editor.getSelection();
-    const [from, to] = [start, end].map((at) => count(code, editor.getOffsetAt(at))).sort((a, b) => a - b);
-    const name = title ? (await InputDialog.getText({ title, text })).value : "";
-    if (title && !name) return {};
-    const answer = await panel.ask("edit", { action, code, start: from, end: to, name });
-    if (answer.code) replace(cell(), answer.code);
+    // In characters, as the kernel counts; the editor does in UTF-16.
+    const [from, to] = [start, end].map((at) => Array.from(code.slice(0, editor.getOffsetAt(at))).length).sort((a, b) => a - b);
+    const text = await getText?.(code);
+    if (getText && !text) return {};
+    const answer = await panel.ask("edit", { action, code, start: from, end: to, text });
+    const cursor = editor.getCursorPosition();
+    if (answer.code && sharedModel.getSource() === code) { // else what was typed meanwhile would be lost
+      sharedModel.updateSource(0, code.length, answer.code); // one step of its history
+      editor.setCursorPosition(cursor);
+    }
     return answer;
   };
-  const format = async () => {
-    formatter ??= loadFormatter(panel).catch((error) => {
-      formatter = null;
-      throw error;
-    });
-    const [line, ...rest] = cell().model.sharedModel.getSource().split("\n");
-    const text = rest.join("\n");
-    const formatted = (await (await formatter).formatText(text)).trimEnd();
-    await panel.ask("compare", { text, formatted });
-    replace(cell(), `${line}\n${formatted}`);
+  const getName = (title, text) => async () => (await InputDialog.getText({ title, text })).value;
+  const format = async (code) => {
+    formatter ??= await import((await panel.ask("formatter")).url);
+    const [line] = code.match(/^\s*.*\n?/);
+    return line + (await formatter.formatText(code.slice(line.length))).trimEnd();
   };
+  const extract = () => edit("fragment", getName("Name of the fragment", "Fields"));
+  const show = () => app.shell.activateById(panel.widget.id);
   const document = async () => {
     const { target, place } = await edit("document");
-    app.shell.activateById(panel.widget.id);
+    show();
     await panel.schema.choose(target);
     await panel.schema.document([place]);
   };
-  const show = () => app.shell.activateById(panel.widget.id);
   const commands = [
-    ["format", "Format GraphQL", "Alt Shift F", format],
+    ["format", "Format GraphQL", "Alt Shift F", () => edit("format", format)],
     ["document", "Documentation of the Name at the Cursor", "Alt Shift D", document],
-    ["fragment", "Extract the Selection as a Fragment", "Alt Shift E", () => edit("fragment", "Name of the fragment", "Fields")],
-    ["rename", "Rename the Alias or Variable at the Cursor", "Alt Shift R", () => edit("rename", "New name", "")],
+    ["fragment", "Extract the Selection as a Fragment", "Alt Shift E", extract],
+    ["rename", "Rename the Alias or Variable at the Cursor", "Alt Shift R", () => edit("rename", getName("New name", ""))],
     ["show-panel", "Show the GraphQL Panel", "Alt Shift G", show],
   ];
   for (const [name, label, keys, work] of commands) {
     const command = `gqlnb:${name}`;
     const isEnabled = () => work === show || Boolean(cell()?.editor?.host.querySelector(GRAPHQL));
     const execute = async () => {
-      panel.follow();
       const done = await panel.run(async () => (await work()) ?? true);
       // What went wrong is said in a dialog where the panel is out of sight.
       if (!done && !panel.widget.isVisible) await showErrorMessage(label, panel.status.textContent);

@@ -8,6 +8,7 @@
     completer: "@jupyterlab/completer",
     language: "@codemirror/language",
     lumino: "@lumino/widgets",
+    notebook: "@jupyterlab/notebook",
     rendermime: "@jupyterlab/rendermime",
     state: "@codemirror/state",
     ui: "@jupyterlab/ui-components",
@@ -47,7 +48,7 @@
       const names = Object.keys(NEEDED);
       const found = Object.fromEntries(names.map((name, place) => [name, modules[place]]));
       const outputs = { ...found.lumino, ...found.rendermime };
-      const parts = { ...found.lumino, ...found.apputils, ...found.ui };
+      const parts = { ...found.lumino, ...found.apputils, ...found.notebook, ...found.ui };
       const plugins = [plugin(found), widgetPlugin(outputs), panelPlugin(parts)];
       return () => ({ __esModule: true, default: plugins });
     },

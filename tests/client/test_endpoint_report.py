@@ -310,6 +310,15 @@ def test_what_names_suggest_is_not_tried():
     assert report.find("stars: `first`").evidence.startswith("named like a size")
 
 
+def test_a_list_without_rows_is_called_empty():
+    """It is whole, and nothing counts more."""
+    sdl = "type Query { stars(take: Int, skip: Int): [Star!]! } type Star { id: ID! }"
+    client = Client(Schema(sdl, {"Query": {"stars": lambda *_: []}}))
+    line = client.describe(["stars"]).find("stars: paging")
+    assert line.finding == "the first page is whole"
+    assert line.evidence == "the list is empty; no request"
+
+
 def test_a_size_is_given_where_one_is_needed():
     """As GitHub's connections refuse a query without it."""
     sdl = "type Query { stars(first: Int): [Star!]! } type Star { id: ID! }"

@@ -55,7 +55,7 @@ from gqlnb.client.paging.page_size import (
     list_messages_of,
 )
 from gqlnb.document.paged_fields import PLAIN_LIST_STEP
-from gqlnb.document.paging_conventions import format_argument, get_at_path
+from gqlnb.document.paging_conventions import format_argument, get_at_path, is_null
 from gqlnb.document.paging_plan import PlannedPage, get_key_variable
 from gqlnb.document.selections import ADDED_PREFIX, is_on_path
 from gqlnb.errors import (
@@ -91,6 +91,7 @@ LOST_PREFIX = "not answered: "
 OTHER_TYPE = "the endpoint returned an object of another type, without the list"
 CHANGED = "its rows changed while experiments found out how it goes on."
 KEPT_AS_WRITTEN = "{} was kept as written; follow={!r} requests all items."
+NULL_LIST = "the endpoint returned null for it, or for an object around it, and no error."
 MAY_BE_CUT = "nothing shows that it is whole, and a sign suggests that it may be cut"
 LEFT_OUT = "`path` leaves it out, so no further pages were requested; it may have more items."
 NO_COUNTS: Mapping[str, int] = MappingProxyType({})
@@ -469,6 +470,11 @@ class Crawler:
         self._add_lists(None, self.data)
         self._note_unanswered(self.data, self._errors)
         self._note_errors_without_path(self._errors)
+        paged = ((field.name, field.steps) for field in self._sizes.base_sizes if not field.outer)
+        others = ((s.name, (*s.steps, s.keys[0])) for s in self._plan.suspects if s.leaves)
+        for name, steps in () if self._errors else (*paged, *others):
+            if is_null(self.data, steps):
+                self._doubts.add(name, NULL_LIST)
         if self._plan.hidden is not None and not self._is_plain:
             self._plan.hidden.remove_from(self.data)
 

@@ -274,6 +274,8 @@ class RoleSearch:
     def run(self) -> Generator[Trial, Rows | None, Finding]:
         """Yield trials, each answered by rows or None if it was refused; return the finding."""
         if self.length == 0:
+            if self._larger_count is None:
+                return Finding("the list is empty", is_complete=True)
             return Finding(f"`{self._larger_count}` counts rows, and none came")
         finding = yield from self._examine_size()
         if finding is None and not self._is_unstable:

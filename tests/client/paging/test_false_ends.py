@@ -265,3 +265,30 @@ def test_a_cursor_that_could_not_be_tried_leaves_a_doubt() -> None:
     with pytest.warns(UserWarning, match="`first` allows no more than 7 rows"):
         result = client.execute_all("{ list { v } }")
     assert not result.report.complete
+
+
+ABSENT = """
+type Query { none: Rows! rows: Rows user: User } type Row { id: ID! }
+interface Node { id: ID! } type User implements Node { id: ID! tokens(after: String): Page }
+type Rows { plain: [Row!] sized(limit: Int): [Row!] }
+type Page { items: [Row!]! nextToken: String }
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "is_complete"),
+    [
+        ("{ none { plain { id } } }", True),
+        ("{ none { sized(limit: 10) { id } } }", False),
+        ("{ rows { sized(limit: 10) { id } } }", False),
+        ("{ user { tokens { items { id } nextToken } } }", False),
+        ("{ node: user { ... on Node { id } ... on User { name: id } } }", True),
+    ],
+)
+def test_a_list_that_is_null_is_not_complete(text, is_complete):
+    """AppSync's simulator so hides a number above 2**53; GitLab a project that is not public."""
+    client = Client(Schema(ABSENT, {"Query": {"none": lambda *_: {}, "user": lambda *_: None}}))
+    result = client.execute_all(text, progress=False)
+    assert result.report.complete == is_complete, result.report.doubts
+    verdict = client.frame(text).attrs.get("completeness", "complete")
+    assert verdict.startswith("complete" if is_complete else "unknown"), verdict

@@ -390,8 +390,10 @@ class PagedFieldFinder:
         pages = find_pages(pieces)
         # Its arguments are those of the field, its type is that of a page.
         first = replace(pieces[0], kind=pages[0].kind)
-        connection = self._recognize_connection(first, inner)
-        described = connection or (role and self._describe_role(role, first, inner))
+        # Of a connection, the role is an offset, as its cursors lost rows.
+        described = role and self._describe_role(role, first, inner)
+        connection = None if described else self._recognize_connection(first, inner)
+        described = described or connection
         described = described or self._recognize_other_list(first, inner, place)
         if described is None and self._takes_unpaged and _is_filtered_list(first, place):
             described = PageArguments("none"), [ItemList(PLAIN_LIST_STEP)], PageInfoPaths()

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 MIN_OVERLAPPING_PAGE = 4  # items; of smaller pages the item would be a large share
 MAX_PAGES_WITHOUT_NEW_ITEMS = 5  # in a row: filters can leave pages empty
 MAX_EMPTY_PAGES = 100  # in a row of other lists than connections: AppSync filters pages it has cut
+SAME_CURSOR = "the same cursor was returned twice"
 UNIQUE_NAMES = frozenset({*IDENTIFIERS, "cursor"})  # of values of which each row has its own
 ResponsePath = tuple[str | int, ...]
 Position = str | int | None  # of a page: a cursor, an offset or a page number
@@ -477,7 +478,7 @@ class ListCursor:
         """Move to the next page by its cursor; return the reason if it cannot be requested."""
         if not self.place.can_move_to(cursor):
             repeated = isinstance(cursor, str | int) and cursor in self.place.seen
-            return "the same cursor was returned twice" if repeated else NO_CURSOR
+            return SAME_CURSOR if repeated else NO_CURSOR
         is_filtered = not (self.evidence.last_length or self.field.is_connection)
         most = MAX_EMPTY_PAGES if is_filtered else MAX_PAGES_WITHOUT_NEW_ITEMS
         if self.evidence.pages_without_new_items >= most:

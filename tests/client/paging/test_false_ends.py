@@ -228,6 +228,38 @@ def test_an_empty_page_that_was_reported_proves_no_end(count, cursor, is_complet
     assert result.report.complete == is_complete, result.report.doubts
 
 
+@pytest.mark.parametrize("value", [None, 2**90])
+@pytest.mark.parametrize("counted", ["", "totalCount"])
+@pytest.mark.parametrize("start", [0, 7])
+@pytest.mark.parametrize("experiments", [True, False])
+def test_rows_that_cursors_lose_are_read_by_an_offset(value, counted, start, experiments):
+    """PostGraphile 4 and SubQuery 2.25 compare with a null, or with the first digits of a number.
+
+    Then no row comes after it, or the same ones come again.
+    """
+    sdl = """
+    type Query { rows(first: Int, after: String, offset: Int, order: String): Rows! }
+    type Rows { totalCount: Int! pageInfo: PageInfo! nodes: [Row!]! } type Row { id: ID! }
+    type PageInfo { hasNextPage: Boolean! endCursor: String }
+    """
+
+    def resolve(args: dict[str, Any]) -> dict[str, Any]:
+        start, size = args.get("offset") or 0, min(args.get("first") or 30, 30)
+        rows = range(130) if not args.get("after") or value else range(0)
+        nodes = [{"id": str(number)} for number in rows[start : start + size]]
+        cursor = f'["amount", {value}]' if nodes else None
+        info = {"hasNextPage": len(rows) > start + size, "endCursor": cursor}
+        return {"totalCount": 130, "pageInfo": info, "nodes": nodes}
+
+    client, _ = build_client(sdl, resolve)
+    given = f", offset: {start}" if start else ""
+    text = f'{{ rows(order: "AMOUNT"{given}) {{ {counted} nodes {{ id }} }} }}'
+    result = client.execute_all(text, progress=False, experiments=experiments)
+    rows = [int(row["id"]) for row in result.data["rows"]["nodes"]]
+    assert (rows == [*range(start, 130)]) == experiments
+    assert result.report.complete == experiments, result.report.doubts
+
+
 @pytest.mark.parametrize("selection", ["", "pageInfo { hasNextPage } "])
 @pytest.mark.parametrize("arguments", ["", "(first: 37)", "(first: 50)"])
 def test_a_total_of_the_rows_of_a_page_proves_nothing(arguments, selection):

@@ -39,6 +39,7 @@ from gqlnb.document.paging_conventions import (
 from gqlnb.document.selections import (
     EditableSelection,
     NamedType,
+    find_pieces,
     get_owner,
     group_by_key,
     iterate_fields,
@@ -47,7 +48,7 @@ from gqlnb.document.selections import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from gqlnb.document.document import Document
     from gqlnb.document.json_codec import JSON
@@ -621,17 +622,6 @@ def has_inner_pages(selections: Iterable[EditableSelection]) -> bool:
         if selection.inner and (takes_arguments or has_inner_pages(selection.inner)):
             return True
     return False
-
-
-def find_pieces(
-    selections: list[EditableSelection], path: Sequence[str]
-) -> list[EditableSelection]:
-    """Return the selections at the end of response names; empty if there are none."""
-    pieces: list[EditableSelection] = []
-    for key in path:
-        pieces = group_by_key(selections).get(key, [])
-        selections = [below for piece in pieces for below in piece.inner or ()]
-    return pieces
 
 
 def find_pages(pieces: list[EditableSelection]) -> list[EditableSelection]:

@@ -522,7 +522,8 @@ class ListCursor:
         rows = page.get(items.key) or ()
         values = [get_at_path(row, path) for row in rows]
         last = values[-1] if values else None
-        if last is None or path[-1] in UNIQUE_NAMES or not items.ids or others:
+        is_unique = path[-1].removeprefix(ADDED_PREFIX) in UNIQUE_NAMES
+        if last is None or is_unique or not items.ids or others:
             return last
         place, before = self.place, self.place.row_value
         place.row_value = last

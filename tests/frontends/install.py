@@ -26,6 +26,7 @@ VERSIONS = {
     "jupyterlab": "4.6.6",
     "jupyterlite-core": "0.8.6",
     "jupyterlite-pyodide-kernel": "0.8.6",
+    "jupytext": "1.19.6",
     "marimo": "0.25.2",
     "nbclassic": "1.3.3",
     "nbclient": "0.11.0",

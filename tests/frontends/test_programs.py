@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 from typing import TYPE_CHECKING
 
@@ -113,6 +114,19 @@ def test_papermill(front_ends, notebook):
     (table,) = read_html(made)
     assert "awesome" in table
     assert "public-apis" not in table
+
+
+@pytest.mark.front_end(
+    "jupytext", "Python file, Jupytext", cells="yes", widgets="as HTML", saved="yes"
+)
+def test_jupytext(front_ends, notebook):
+    """With the option of the how-to, a notebook in a Python file is Python, and runs from it."""
+    script, made = notebook.with_suffix(".py"), notebook.with_name("made.ipynb")
+    option = ("--opt", "custom_cell_magics=graphql")
+    front_ends.run("jupytext", "--to", "py:percent", *option, str(notebook), cwd=notebook.parent)
+    ast.parse(script.read_text("utf-8"))
+    front_ends.run("jupytext", "--execute", "--output", str(made), str(script), cwd=notebook.parent)
+    check_outputs(made)
 
 
 @pytest.mark.front_end(

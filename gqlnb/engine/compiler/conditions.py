@@ -12,7 +12,7 @@ which variables these are, and whether it has a plan at all.
 from __future__ import annotations
 
 from copy import copy
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeGuard
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from graphql import (
     BooleanValueNode,
@@ -136,18 +136,15 @@ def find_branch_variables(document: DocumentNode, names: Iterable[str]) -> froze
     names
         The variables that its directives ``@skip`` and ``@include`` read.
     """
-    fragments = {d.name.value: d for d in document.definitions if _is_fragment(d)}
+    definitions = document.definitions
+    fragments = {d.name.value: d for d in definitions if isinstance(d, FragmentDefinitionNode)}
     search = BranchSearch(fragments)
-    for definition in document.definitions:
+    for definition in definitions:
         if isinstance(definition, OperationDefinitionNode) and not search.search(
             [definition.selection_set], 0
         ):
             return frozenset()
     return frozenset(names) - search.clashing
-
-
-def _is_fragment(definition: object) -> TypeGuard[FragmentDefinitionNode]:
-    return isinstance(definition, FragmentDefinitionNode)
 
 
 class Conditions:

@@ -11,7 +11,7 @@ import linecache
 from collections import Counter, deque
 from collections.abc import Mapping
 from contextlib import suppress
-from functools import lru_cache
+from functools import lru_cache, partial
 from inspect import getattr_static
 from itertools import chain, count
 from math import isfinite
@@ -176,15 +176,9 @@ class PlanCompiler:
         def execute_uncompiled(source: Value, path: LazyPath, run: PlanExecutor) -> Value:
             return run.execute_uncompiled(selection, source, path)
 
-        def build(source_kind: int) -> CompiledFunction:
-            return self.build_function(
-                f"{selection.kind.name} of {selection.where}",
-                lambda writer: writer.write_selection(selection),
-                execute_uncompiled,
-                source_kind,
-            )
-
-        functions = build_lazily(build)
+        label = f"{selection.kind.name} of {selection.where}"
+        write = partial(SourceWriter.write_selection, selection=selection)
+        functions = build_lazily(partial(self.build_function, label, write, execute_uncompiled))
         enter_object = functions[UNUSUAL]
 
         def enter_unusual(source: Value, path: LazyPath, run: PlanExecutor) -> Value:
@@ -210,15 +204,10 @@ class PlanCompiler:
             rows = chain((rows[0],), rows[1]) if iterator else rows
             return run.complete_rows_uncompiled(rows, field, kind, path)
 
-        def build(source_kind: int) -> CompiledFunction:
-            return self.build_function(
-                f"list of {field.parent.name}.{field.name}",
-                lambda writer: writer.write_rows(field, kind, iterator=iterator),
-                complete_uncompiled,
-                source_kind,
-            )
-
-        functions, kinds = build_lazily(build), self.plan.cache.type_kinds
+        label = f"list of {field.parent.name}.{field.name}"
+        write = partial(SourceWriter.write_rows, field=field, kind=kind, iterator=iterator)
+        functions = build_lazily(partial(self.build_function, label, write, complete_uncompiled))
+        kinds = self.plan.cache.type_kinds
         item = get_nullable_type(kind.of_type)
         leaves = is_leaf_type(item)
 
@@ -261,7 +250,7 @@ class PlanCompiler:
         """Return a function that completes the value of a field."""
         return self.build_function(
             f"value of {field.parent.name}.{field.name}",
-            lambda writer: writer.write_completer(field),
+            partial(SourceWriter.write_completer, field=field),
             lambda value, path, run: run.complete_uncompiled(value, field, field.type, path),
             DICT,
         )
@@ -273,16 +262,11 @@ class PlanCompiler:
             place = (path, field.name, field.parent.name)
             return run.execute_field_uncompiled(field, source, place)
 
-        def build(source_kind: int) -> CompiledFunction:
-            return self.build_function(
-                f"{field.parent.name}.{field.name}",
-                lambda writer: writer.write_single_field(field),
-                execute_uncompiled,
-                source_kind,
-            )
-
-        functions, kinds = build_lazily(build), self.plan.cache.type_kinds
+        label = f"{field.parent.name}.{field.name}"
+        write = partial(SourceWriter.write_single_field, field=field)
+        functions = build_lazily(partial(self.build_function, label, write, execute_uncompiled))
         functions[UNUSUAL] = execute_uncompiled
+        kinds = self.plan.cache.type_kinds
 
         def enter(source: Value, path: LazyPath, run: PlanExecutor) -> Value:
             kind = OBJECT if source is None else kinds[type(source)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cached_property, partial
 from threading import Lock
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Protocol
@@ -167,30 +167,6 @@ class FieldPlan:
         The Python type whose values need no conversion; None if no such type exists.
     """
 
-    __slots__ = (
-        "_completer",
-        "arguments",
-        "attribute",
-        "constants",
-        "default",
-        "definition",
-        "direct",
-        "exact",
-        "field_name",
-        "group",
-        "is_usual",
-        "leaf",
-        "location",
-        "looked_up",
-        "name",
-        "native",
-        "nodes",
-        "parent",
-        "plan",
-        "resolve",
-        "type",
-    )
-
     def __init__(
         self,
         plan: OperationPlan,
@@ -222,7 +198,6 @@ class FieldPlan:
         self.looked_up = self.default and CLASHING_ARGUMENTS.isdisjoint(names)
         self.direct = self.looked_up and self.constants is not None
         self.attribute = None if self.constants is None else find_attribute(plan, definition)
-        self._completer: CompiledFunction | None = None
         keeps = self.constants is not None or self.arguments is not None
         watch_field(plan.watch, parent, definition, self.nodes[0], keeps_arguments=keeps)
 
@@ -242,12 +217,10 @@ class FieldPlan:
         code = getattr(self.resolve, "__code__", None)
         return self.needs_info and code is not None and "path" in code.co_names
 
-    @property
+    @cached_property
     def completer(self) -> CompiledFunction:
         """The function ``(value, path, run)`` that completes an awaited value."""
-        if self._completer is None:
-            self._completer = self.plan.compiler.compile_completer(self)
-        return self._completer
+        return self.plan.compiler.compile_completer(self)
 
     def find_selection_below(self, kind: GraphQLObjectType) -> SelectionPlan | None:
         """Return the selection of an object type below it; None if collecting it fails."""
@@ -334,19 +307,6 @@ class SelectionPlan:
         The conditions of fields that only some runs execute, by response name.
     """
 
-    __slots__ = (
-        "_fields",
-        "_functions",
-        "_weight",
-        "conditions",
-        "groups",
-        "hot",
-        "kind",
-        "plan",
-        "seen",
-        "where",
-    )
-
     def __init__(
         self,
         plan: OperationPlan,
@@ -369,21 +329,19 @@ class SelectionPlan:
         self.seen = 0
         self.hot = plan.hot
         self._functions: list[CompiledFunction] | None = None
-        self._fields: list[FieldPlan] | None = None
         self._weight: int | None = None
 
-    @property
+    @cached_property
     def fields(self) -> list[FieldPlan]:
         """The fields that the type has, in order."""
-        if self._fields is None:
-            self._fields = [
-                FieldPlan(self.plan, self.kind, name, group, definition)
-                for name, group in self.groups.items()
-                if (definition := self.plan.find_definition(self.kind, group)) is not None
-            ]
-            if len(self._fields) < len(self.groups):  # the others may be added to the type
-                self.plan.watch.add(self.kind, (), "fields")
-        return self._fields
+        fields = [
+            FieldPlan(self.plan, self.kind, name, group, definition)
+            for name, group in self.groups.items()
+            if (definition := self.plan.find_definition(self.kind, group)) is not None
+        ]
+        if len(fields) < len(self.groups):  # the others may be added to the type
+            self.plan.watch.add(self.kind, (), "fields")
+        return fields
 
     @property
     def weight(self) -> int:
@@ -784,22 +742,6 @@ class CachedOperation:
     watch
         Notices changes of the schema that its plans and its coercer depend on.
     """
-
-    __slots__ = (
-        "coercer",
-        "columnar",
-        "document",
-        "facts",
-        "is_validated",
-        "library",
-        "name",
-        "plan_without_variables",
-        "plans",
-        "plans_built",
-        "schema",
-        "source",
-        "watch",
-    )
 
     def __init__(
         self,

@@ -638,15 +638,16 @@ def _judge_list(
         return Verdict(state, evidence, (is_only and report.expected) or 0)
     document, variables = getattr(holder, "document", None), getattr(holder, "variables", None)
     errors = getattr(holder, "errors", ())
-    is_absent = not (rows or errors) and is_null(answer.read_outline(), table.path)
-    verdict = judge_list(beside, table.path, rows, document, variables, is_null=is_absent)
+    is_absent = not rows and is_null(answer.read_outline(), table.path)
+    is_hidden = is_absent and not errors
+    verdict = judge_list(beside, table.path, rows, document, variables, is_null=is_hidden)
     if verdict.state == "more" and document is not None and document.kind == "query":
         return verdict._replace(hint=FETCH_ALL)
     if verdict.state == "complete":
         for error in errors:
             where = tuple(error.get("path") or ())
-            # An error in a row leaves a value null, and no row out.
-            if where == tuple(table.path[: len(where)]):
+            # An error in a row leaves a value null, and no row out, unless it is not nullable.
+            if is_absent or where == tuple(table.path[: len(where)]):
                 return Verdict("unknown", "an error may be of the list")
     return verdict
 

@@ -30,15 +30,23 @@ class Canned:
                 connection, _ = self.listener.accept()
             except OSError:
                 return
-            self.requests.append(read_request(connection))
-            answer = self.answers.pop(0) if self.answers else None
-            if callable(answer):
-                self.held.append(connection)
-                answer(connection)
-                continue
-            with connection:
-                if answer is not None:
-                    connection.sendall(answer)
+            threading.Thread(target=self.answer, args=(connection,), daemon=True).start()
+
+    def answer(self, connection):
+        """Answer one connection; one that sends nothing takes no answer, and keeps none waiting."""
+        request = read_request(connection)
+        if not request:  # a program that looks for open ports
+            connection.close()
+            return
+        self.requests.append(request)
+        answer = self.answers.pop(0) if self.answers else None
+        if callable(answer):
+            self.held.append(connection)
+            answer(connection)
+            return
+        with connection:
+            if answer is not None:
+                connection.sendall(answer)
 
     def close(self):
         """Stop and wait for the thread."""

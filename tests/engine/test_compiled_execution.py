@@ -166,6 +166,13 @@ def test_documents_without_locations_are_executed():
     same(ALL, document, rooted(a=ValueError("x"), b=GraphQLError("y")))
 
 
+@pytest.mark.parametrize("kind", ["query", "mutation"])
+def test_unknown_fields_are_left_out(kind):
+    """Of a document that was not validated."""
+    sdl = "type Query { a: Int } type Mutation { a: Int }"
+    same(sdl, f"{kind} {{ a nowhere {{ a }} }}", rooted(a=1))
+
+
 def test_results_are_not_shared():
     """Mutating one result does not change later ones."""
     document = parse(

@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from gqlnb.http.messages import BadRequestError, Request, parse_query_string, parse_request_body
+from gqlnb.http.messages import Request, parse_query_string
 from gqlnb.http.server_rules import Access, ServerRules
 from gqlnb.server.page import build_pages
 from tests.http.http_requests import GRAPHQL, RULES, ask, get, said
@@ -104,27 +102,3 @@ def test_a_browser_gets_the_page_even_with_a_query():
     assert response.headers["content-type"] == "text/html; charset=utf-8"
     alone = ServerRules(access=Access(get=True, page=False))
     assert said(ask(get(query="{ hello }", headers=BROWSER), alone))["data"]
-
-
-@given(
-    st.text(),
-    st.none() | st.text(min_size=1),
-    st.none() | st.dictionaries(st.text(), st.integers() | st.text()),
-)
-def test_a_query_string_is_equivalent_to_a_body(query, operation, variables):
-    """For arbitrary text."""
-    from urllib.parse import urlencode
-
-    members = {"query": query, "operationName": operation, "variables": variables}
-    try:
-        body = parse_request_body(json.dumps(members).encode())
-    except BadRequestError:
-        return  # a lone surrogate has no UTF-8 form
-    given_ = {"query": query}
-    if operation is not None:
-        given_["operationName"] = operation
-    if variables is not None:
-        given_["variables"] = json.dumps(variables)
-    found = parse_query_string(urlencode(given_).encode())
-    assert (found.query, found.operation_name) == (body.query, body.operation_name)
-    assert found.variables == body.variables

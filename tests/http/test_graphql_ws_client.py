@@ -1,4 +1,4 @@
-"""The client's side of graphql-transport-ws, without a socket; and both sides joined."""
+"""The client's side of both WebSocket subprotocols, without a socket."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import pytest
 
 from gqlnb.http.graphql_ws import (
     CONNECTION_LOST,
-    BadMessageError,
     ClientProtocol,
+    LegacyClientProtocol,
     explain_close_code,
 )
 from gqlnb.http.messages import Request
@@ -18,24 +18,28 @@ REQUEST = Request("subscription ($n: Int) { a }", {"n": 1}, "A")
 ACK = '{"type":"connection_ack"}'
 
 
-@pytest.fixture
-def operation():
-    """Return one that was let in."""
-    made = ClientProtocol(REQUEST)
+def accepted(protocol=ClientProtocol):
+    """Return an operation that was let in."""
+    made = protocol(REQUEST)
     made.receive(ACK)
     return made
 
 
-def test_an_event_is_a_response_with_unchanged_bytes(operation):
+@pytest.mark.parametrize(
+    ("protocol", "kind"), [(ClientProtocol, "next"), (LegacyClientProtocol, "data")]
+)
+def test_an_event_is_a_response_with_unchanged_bytes(protocol, kind):
     """Large numbers, escapes and order are preserved."""
+    operation = accepted(protocol)
     body = b'{"data": {"a": 12345678901234567890, "b": "\\u00fc"} }'
-    response = operation.receive('{"payload":' + body.decode() + ',"type":"next","id":"1"}')
+    response = operation.receive(f'{{"payload":{body.decode()},"type":"{kind}","id":"1"}}')
     assert response.body == body
     assert not operation.ended
 
 
-def test_complete_ends_the_subscription(operation):
+def test_complete_ends_the_subscription():
     """The client sends no complete afterwards."""
+    operation = accepted()
     (text,) = operation.build_end_messages()
     assert json.loads(text) == {"id": "1", "type": "complete"}
     assert operation.receive('{"type":"complete","id":"1"}') is None
@@ -48,10 +52,14 @@ def test_no_complete_is_sent_before_the_acknowledgement():
     assert ClientProtocol(REQUEST).build_end_messages() == []
 
 
-def test_messages_before_the_acknowledgement_are_rejected():
-    """For example an event of an unknown subscription."""
-    with pytest.raises(BadMessageError, match="its type 'next'"):
-        ClientProtocol(REQUEST).receive('{"type":"next","id":"1","payload":{}}')
+def test_leaving_sends_stop_and_terminate():
+    """In the older subprotocol; after completion there is no operation to stop."""
+    operation = accepted(LegacyClientProtocol)
+    said = [json.loads(text) for text in operation.build_end_messages()]
+    assert said == [{"id": "1", "type": "stop"}, {"type": "connection_terminate"}]
+    assert operation.receive('{"type":"complete","id":"1","payload":null}') is None
+    assert operation.ended
+    assert [json.loads(text) for text in operation.build_end_messages()] == said[1:]
 
 
 @pytest.mark.parametrize(

@@ -280,25 +280,14 @@ def test_paging_finds_the_rows_of_a_traversal(world):
     assert 1 + least <= transport.sent <= 1 + longest + ceil(total / crawler.PAGES_PER_BATCH)
 
 
+@pytest.mark.parametrize("size", [1, 10**6])
 @settings(max_examples=60, deadline=None)
-@given(worlds())
-def test_one_connection_per_request_needs_one_request_per_page(world):
-    """With one connection in a request, there are exactly as many requests as pages."""
+@given(world=worlds())
+def test_the_connections_of_a_request_decide_the_number_of_requests(world, size):
+    """With one there are as many requests as pages; with any number the longest chain counts."""
     client, transport = counted(world)
-    data, total, _ = expected_of(world)
+    data, total, longest = expected_of(world)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(crawler, "PAGES_PER_BATCH", 1)
+        patch.setattr(crawler, "PAGES_PER_BATCH", size)
         assert client.execute_all(text_of(world), follow="all").data == data
-    assert transport.sent == 1 + total
-
-
-@settings(max_examples=60, deadline=None)
-@given(worlds())
-def test_unbounded_batches_need_one_request_per_dependent_page(world):
-    """With any number of connections per request, the longest chain of pages counts."""
-    client, transport = counted(world)
-    data, _, longest = expected_of(world)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(crawler, "PAGES_PER_BATCH", 10**6)
-        assert client.execute_all(text_of(world), follow="all").data == data
-    assert transport.sent == 1 + longest
+    assert transport.sent == 1 + (total if size == 1 else longest)

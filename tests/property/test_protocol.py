@@ -198,11 +198,19 @@ def test_any_query_string_gets_a_response(query_string):
 
 
 @patient
-@given(TEXTS, st.sampled_from([{}, GRAPHQL]))
-def test_get_and_post_give_the_same_response(text, headers):
+@given(
+    TEXTS,
+    st.sampled_from([{}, GRAPHQL]),
+    st.none() | st.text(min_size=1),
+    st.none() | st.dictionaries(st.text(), st.integers() | st.text()),
+)
+def test_get_and_post_give_the_same_response(text, headers, operation, variables):
     """For any document except mutations and subscriptions."""
-    by_post = ask(request(text, headers=headers), DRAFT)
-    by_get = ask(get(query=text, headers=headers), DRAFT)
+    members = {"query": text, "operationName": operation, "variables": variables}
+    by_post = ask(request(body=json.dumps(members).encode(), headers=headers), DRAFT)
+    given_ = {} if operation is None else {"operationName": operation}
+    given_ |= {} if variables is None else {"variables": json.dumps(variables)}
+    by_get = ask(get(query=text, headers=headers, **given_), DRAFT)
     if by_get.status != 405 and not by_post.masked_errors:
         assert (by_get.status, by_get.body) == (by_post.status, by_post.body)
 

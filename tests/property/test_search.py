@@ -21,6 +21,7 @@ SORTS = {
     "sort:stars": lambda row: -row.stars,
     "sort:stars-asc": lambda row: row.stars,
     "sort:forks": lambda row: -row.forks,
+    "sort:forks-desc": lambda row: -row.forks,
     "SORT:forks-asc": lambda row: row.forks,
     "sort:updated": lambda row: -moment(row.pushed_at).timestamp(),
     "sort:updated-ASC": lambda row: moment(row.pushed_at).timestamp(),
@@ -104,6 +105,7 @@ class Writer:
                 [
                     *(f"{at:%Y}", f"{at:%Y-%m}", f"{at:%Y-%m-%d}", f"{at:%Y-%m-%dT%H:%M:%S}"),
                     *(at.astimezone(zone).isoformat(), f"{at:%Y-%m-%dT%H:%M:%SZ}"),
+                    f"{at.astimezone(zone):%Y-%m-%dT%H:%M:%S%z}",
                     *(f"{at:%Y-%m-%dT%H:%M:%S.%fZ}", f"{at:%Y-%m-%dT%H:%M:%S}.25Z"),
                 ]
             )

@@ -424,24 +424,13 @@ def test_invalid_http_gets_a_json_error(server, wire, name, capfd):
 JSON = {"Content-Type": "application/json"}
 
 
-def test_an_error_follows_the_response_of_an_earlier_request(opened, gate):
-    """A pipelined invalid request is answered in its turn."""
+@pytest.mark.parametrize("wrong", [b"garbage\r\n\r\n" + WHOLE, CHUNKED + b"zz\r\n"])
+def test_an_error_follows_the_responses_of_earlier_requests(opened, gate, wrong):
+    """A pipelined invalid head or body is answered in its turn."""
     one = opened()
     one.post(b'{"query":"{ wait }"}')
     assert gate.entered.wait(20)
-    one.send(WHOLE + b"garbage\r\n\r\n" + WHOLE)
-    gate.open.set()
-    assert json.loads(one.answer()[2]) == {"data": {"wait": "open"}}
-    assert json.loads(one.answer()[2]) == ANSWER
-    refused(one, 400)
-
-
-def test_an_error_in_a_queued_body_is_answered_in_turn(opened, gate):
-    """It follows the responses of earlier requests."""
-    one = opened()
-    one.post(b'{"query":"{ wait }"}')
-    assert gate.entered.wait(20)
-    one.send(WHOLE + CHUNKED + b"zz\r\n")
+    one.send(WHOLE + wrong)
     gate.open.set()
     assert json.loads(one.answer()[2]) == {"data": {"wait": "open"}}
     assert json.loads(one.answer()[2]) == ANSWER

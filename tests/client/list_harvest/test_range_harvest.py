@@ -87,20 +87,11 @@ def test_filters_may_include_or_exclude_their_ends(kind, closed):
     assert not found.coverage.moved
 
 
-def test_the_ends_may_be_members_of_an_input_object():
-    """A dotted name sets a member of a variable, beside members that the user gives."""
+@pytest.mark.parametrize("declared", ["Filter", "Filter!"])
+def test_the_ends_may_be_members_of_an_input_object(declared):
+    """A dotted name sets a member of a variable, which is an empty object for an open range."""
     endpoint = Endpoint(draw_values(KINDS["integers"][1]), closed="left")
-    text = "query ($where: Filter) { items(filter: $where) { nodes { id at } } }"
-    slice_ = Slice(column="at", low="where.at.gte", high="where.at.lt", closed="left", cap=50)
-    found = Client(endpoint.build_schema()).harvest(text, slice=slice_)
-    assert found.complete
-    assert list_ids(found) == sorted(endpoint.rows)
-
-
-def test_the_object_of_the_ends_may_be_required():
-    """An open range has no members, so that the object is empty."""
-    endpoint = Endpoint(draw_values(KINDS["integers"][1]), closed="left")
-    text = "query ($where: Filter!) { items(filter: $where) { nodes { id at } } }"
+    text = f"query ($where: {declared}) {{ items(filter: $where) {{ nodes {{ id at }} }} }}"
     slice_ = Slice(column="at", low="where.at.gte", high="where.at.lt", closed="left", cap=50)
     found = Client(endpoint.build_schema()).harvest(text, slice=slice_)
     assert found.complete

@@ -5,15 +5,12 @@ from __future__ import annotations
 from itertools import product
 from typing import Any
 
-import graphql
 import pytest
 from graphql import build_schema, parse
 
 from gqlnb import engine
-from gqlnb.engine.compiler import plans
 from gqlnb.engine.compiler.conditions import collect_facts, find_branch_variables
 from gqlnb.engine.compiler.plans import get_operation_cache
-from tests.engine.comparison import metered, told
 
 SDL = """
 type Query { a: Int b: Int c: Int row: Row rows: [Row!] pet: Pet must: Int! }
@@ -58,21 +55,6 @@ DOCUMENTS = {
 PREFIX = "query ($p: Boolean!, $q: Boolean = true)"
 
 
-@pytest.mark.parametrize("execute", [engine.execute, metered], ids=["free", "metered"])
-@pytest.mark.parametrize("hot", [0, plans.HOT])
-@pytest.mark.parametrize("text", DOCUMENTS)
-def test_answers_are_those_of_graphql_core_for_all_values(text, hot, execute, monkeypatch):
-    """Also for a missing variable and for null, each three times."""
-    monkeypatch.setattr(plans, "HOT", hot)
-    schema, document = build_schema(SDL), parse(PREFIX + text)
-    for values in [*product((True, False), (True, False, None, ...))] * 3:
-        given = {k: v for k, v in zip("pq", values, strict=True) if v is not ...}
-        want = graphql.execute(schema, document, ROOT, variable_values=given)
-        got = execute(schema, document, ROOT, variable_values=given)
-        assert told(got) == told(want), values
-        assert got.data is None or [*got.data] == [*want.data], values
-
-
 @pytest.mark.parametrize(("text", "count"), DOCUMENTS.items())
 def test_plans_are_built_only_for_values_that_change_the_collected_fields(text, count):
     """All other conditions are branches."""
@@ -81,24 +63,6 @@ def test_plans_are_built_only_for_values_that_change_the_collected_fields(text, 
         engine.execute(schema, document, ROOT, variable_values={"p": p, "q": q})
     (operation,) = get_operation_cache(schema).values()
     assert len(operation.plans) == count
-
-
-@pytest.mark.parametrize("execute", [engine.execute, metered], ids=["free", "metered"])
-def test_mutations_have_branches(execute):
-    """Skipped mutations are not called."""
-    schema = build_schema(SDL)
-    called: list[str] = []
-    for name in ("first", "second"):
-        schema.mutation_type.fields[name].resolve = (  # type: ignore[union-attr]
-            lambda source, info: called.append(info.field_name) or source[info.field_name]
-        )
-    text = "mutation ($p: Boolean!) { first @skip(if: $p) second @include(if: $p) { x } }"
-    document = parse(text)
-    for p in (True, False) * 3:
-        called.clear()
-        got = execute(schema, document, ROOT, variable_values={"p": p})
-        assert called == (["second"] if p else ["first"])
-        assert got == graphql.execute(schema, document, ROOT, variable_values={"p": p})
 
 
 def test_info_has_the_nodes_of_the_document():

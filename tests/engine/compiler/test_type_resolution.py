@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from graphql import build_schema
 from graphql.pyutils import Undefined
@@ -44,29 +42,6 @@ def test_abstract_types_are_resolved_by_name(told):
     for name in "FU":
         schema.type_map[name].resolve_type = lambda *_: told
     same(schema, text, rooted(f=row, u=row, l=[row, row]))
-
-
-ANSWERS = (True, False, "yes", 0, None, ValueError("raised"), values.Unsure())
-
-
-@pytest.mark.parametrize("answer", ANSWERS, ids=repr)
-def test_abstract_types_are_resolved_by_is_type_of(answer):
-    """is_type_of is called for plain objects too."""
-
-    def asked(value: Any, info: Any) -> Any:
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
-
-    schema = build_schema(f"{FACES} type Query {{ f: F u: U c: C l: [F!] }}")
-    for name in "BC":
-        schema.type_map[name].is_type_of = asked
-    row = {"x": 1}
-    same(
-        schema,
-        "{ f { __typename x } u { __typename } c { x } l { x } }",
-        rooted(f=row, u=row, c=row, l=[row]),
-    )
 
 
 @pytest.mark.parametrize("answer", [True, False])

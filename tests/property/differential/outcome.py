@@ -87,6 +87,7 @@ def detail(error: Any) -> dict[str, Any]:
         "positions": error.positions and list(error.positions),
         "formatted": exact(dict(error.formatted)),
         "cause": type(error.__cause__).__name__,
+        "traceback": error.__traceback__ is not None,
     }
 
 

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from graphql import GraphQLError, parse
+from graphql import GraphQLError, Source, parse
 from graphql.pyutils import Undefined
 
 if TYPE_CHECKING:
@@ -196,6 +196,21 @@ class CodedError(Exception):
             setattr(self, name, value)
 
 
+class SlyError(Exception):
+    """An exception that answers to every name."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return {"extensions": {"code": 1}, "message": "sly"}.get(name)
+
+
+class MuteError(Exception):
+    """An exception that has no text."""
+
+    __str__ = Mute.__str__  # type: ignore[assignment]
+
+
 ELSEWHERE = parse("{ here }").definitions[0]
 ERRORS: tuple[Callable[[], Exception], ...] = (
     lambda: ValueError("boom"),
@@ -222,6 +237,10 @@ ERRORS: tuple[Callable[[], Exception], ...] = (
     lambda: CodedError("coded", extensions="no mapping"),
     lambda: CodedError("coded", message="another message"),
     lambda: CodedError("coded", nodes=[ELSEWHERE], path=["ignored"]),
+    lambda: CodedError("coded", nodes=[], positions=[1], source="text"),
+    lambda: GraphQLError("with source", source=Source("{ a }"), positions=[2]),
+    SlyError,
+    MuteError,
 )
 
 

@@ -39,6 +39,7 @@ from gqlnb.document.paging_conventions import (
 from gqlnb.document.selections import (
     EditableSelection,
     NamedType,
+    find_pieces,
     get_owner,
     group_by_key,
     iterate_fields,
@@ -47,7 +48,7 @@ from gqlnb.document.selections import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from gqlnb.document.document import Document
     from gqlnb.document.json_codec import JSON
@@ -390,8 +391,10 @@ class PagedFieldFinder:
         pages = find_pages(pieces)
         # Its arguments are those of the field, its type is that of a page.
         first = replace(pieces[0], kind=pages[0].kind)
-        connection = self._recognize_connection(first, inner)
-        described = connection or (role and self._describe_role(role, first, inner))
+        # Of a connection, the role is an offset, as its cursors lost rows.
+        described = role and self._describe_role(role, first, inner)
+        connection = None if described else self._recognize_connection(first, inner)
+        described = described or connection
         described = described or self._recognize_other_list(first, inner, place)
         if described is None and self._takes_unpaged and _is_filtered_list(first, place):
             described = PageArguments("none"), [ItemList(PLAIN_LIST_STEP)], PageInfoPaths()
@@ -619,17 +622,6 @@ def has_inner_pages(selections: Iterable[EditableSelection]) -> bool:
         if selection.inner and (takes_arguments or has_inner_pages(selection.inner)):
             return True
     return False
-
-
-def find_pieces(
-    selections: list[EditableSelection], path: Sequence[str]
-) -> list[EditableSelection]:
-    """Return the selections at the end of response names; empty if there are none."""
-    pieces: list[EditableSelection] = []
-    for key in path:
-        pieces = group_by_key(selections).get(key, [])
-        selections = [below for piece in pieces for below in piece.inner or ()]
-    return pieces
 
 
 def find_pages(pieces: list[EditableSelection]) -> list[EditableSelection]:

@@ -320,6 +320,7 @@ class PagingPlan:
         """Select the identifiers of items, and return the list with their response names."""
         ids: dict[str, None] = {}
         typename = None
+        row_cursor = field.info.cursor[0] if field.info.is_of_row else ""
         for piece in field.selections:
             pieces = (
                 [piece]
@@ -327,6 +328,9 @@ class PagingPlan:
                 else group_by_key(piece.inner or ()).get(items.key, [])
             )
             for list_piece in pieces:
+                if row_cursor and list_piece.inner is not None:
+                    key = add_field(list_piece.inner, row_cursor)
+                    field.info = replace(field.info, cursor=(key,))
                 nodes = [list_piece]
                 if items.node is not None:
                     nodes = group_by_key(list_piece.inner or ()).get(items.node, [])

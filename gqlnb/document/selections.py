@@ -221,6 +221,17 @@ def is_on_path(name: str, path: str) -> bool:
     return f"{path}.".startswith(f"{name}.") or f"{name}.".startswith(f"{path}.")
 
 
+def find_pieces(
+    selections: list[EditableSelection], path: Sequence[str]
+) -> list[EditableSelection]:
+    """Return the selections at the end of response names; empty if there are none."""
+    pieces: list[EditableSelection] = []
+    for key in path:
+        pieces = group_by_key(selections).get(key, [])
+        selections = [below for piece in pieces for below in piece.inner or ()]
+    return pieces
+
+
 def add_field(
     selections: list[EditableSelection], name: str, below: Sequence[str] = (), on: str = ""
 ) -> str:

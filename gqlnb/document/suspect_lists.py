@@ -35,6 +35,7 @@ from gqlnb.document.selections import (
     ADDED_PREFIX,
     add_field,
     add_path,
+    find_pieces,
     get_owner,
     group_by_key,
 )
@@ -234,7 +235,7 @@ class SuspectList:
         ------
         (path, value, middle)
             The field names from the object around the list to a text in it, the text, and None; or
-            the response names from a row, the value in the last row, and that in row `half`,
+            the name of a field of the rows, its value in the last row, and that in row `half`,
             counted from 1.
         """
         holders = list(find_objects(data, self.steps))
@@ -250,11 +251,14 @@ class SuspectList:
         rows = holder.get(self.keys[0]) or [None]
         last, middle = rows[-1], rows[min(len(rows), max(1, half)) - 1]
         if isinstance(last, dict) and isinstance(middle, dict):
+            lists = find_pieces(beside, (*self.holder, self.keys[0])) if not self.is_plain else ()
+            inner = [below for piece in lists for below in piece.inner or ()] or beside
+            fields = {key: pieces[0].name for key, pieces in group_by_key(inner).items()}
             order = sorted(last, key=lambda key: ("cursor", *self.ids, key).index(key))
             for key in order:
                 values = last[key], middle.get(key)
                 if all(isinstance(v, str | int) and not isinstance(v, bool) for v in values):
-                    yield (key,), str(values[0]), str(values[1])
+                    yield (fields.get(key, key),), str(values[0]), str(values[1])
 
 
 def _iterate_values(holder: Mapping[str, object], above: str = "") -> Iterator[tuple[str, object]]:

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from gqlnb.document import scalars
 from gqlnb.document.error_details import explain_message, read_error_code, read_error_type
-from gqlnb.document.paging_conventions import MORE_FLAGS
+from gqlnb.document.paging_conventions import MORE_FLAGS, is_null
 from gqlnb.document.scalar_values import MAX_EXACT_FLOAT
 from gqlnb.errors import FrameError, advise_if_strict, join_names, sanitize_text
 from gqlnb.interactive import warn_caller
@@ -645,14 +645,17 @@ def _judge_list(
         is_only = len(get_read_plan(answer.shape).root.inner_tables) == 1
         return Verdict(state, evidence, (is_only and report.expected) or 0)
     document, variables = getattr(holder, "document", None), getattr(holder, "variables", None)
-    verdict = judge_list(beside, table.path, rows, document, variables)
+    errors = getattr(holder, "errors", ())
+    is_absent = not rows and is_null(answer.read_outline(), table.path)
+    is_hidden = is_absent and not errors
+    verdict = judge_list(beside, table.path, rows, document, variables, is_null=is_hidden)
     if verdict.state == "more" and document is not None and document.kind == "query":
         return verdict._replace(hint=FETCH_ALL)
     if verdict.state == "complete":
-        for error in getattr(holder, "errors", ()):
+        for error in errors:
             where = tuple(error.get("path") or ())
-            # An error in a row leaves a value null, and no row out.
-            if where == tuple(table.path[: len(where)]):
+            # An error in a row leaves a value null, and no row out, unless it is not nullable.
+            if is_absent or where == tuple(table.path[: len(where)]):
                 return Verdict("unknown", "an error may be of the list")
     return verdict
 

@@ -114,6 +114,8 @@ def judge_list(
     rows: int,
     document: Document | None = None,
     variables: Mapping[str, Any] | None = None,
+    *,
+    is_null: bool = False,
 ) -> Verdict:
     """Judge a list by what was selected beside it, and by the sizes in its query.
 
@@ -129,6 +131,8 @@ def judge_list(
         The query; None if it is not known.
     variables
         The values of its variables.
+    is_null
+        Whether the list is null, or an object around it, without an error.
 
     Examples
     --------
@@ -141,6 +145,8 @@ def judge_list(
     sizes = NO_SIZES
     if document is not None:
         sizes = _collect_sizes(document, path, variables or {})
+    if is_null and (sizes.numbers or sizes.untried or sizes.token):
+        return Verdict("unknown", "the endpoint returned null, and no error")
     # What stands beside a root field says nothing of its list.
     return _judge(beside if len(path) > 1 else {}, path, rows, sizes, is_outermost=True)
 

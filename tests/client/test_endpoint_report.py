@@ -310,6 +310,31 @@ def test_what_names_suggest_is_not_tried():
     assert report.find("stars: `first`").evidence.startswith("named like a size")
 
 
+@pytest.mark.parametrize(("count", "line"), [(137, "`total`: 137, agrees"), (None, "none")])
+def test_a_count_may_come_with_a_size_only(count, line):
+    """As from graphql-sequelize 9.5; one that is always null is named."""
+
+    def get(_root: Any, args: Any, _context: Any) -> Any:
+        start, size = args.get("skip") or 0, args.get("take")
+        rows = STARS[:137][start:][:size]
+        return {"rows": rows, "total": None if size is None else count}
+
+    sdl = SDL.replace("total: Int!", "total: Int")
+    report = Client(Schema(sdl, {"Query": {"cut": get}})).describe(["cut"])
+    found = report.find("cut: count")
+    assert found.finding == line
+    assert (found.evidence == "`total` is null") == (count is None)
+
+
+def test_a_list_without_rows_is_called_empty():
+    """It is whole, and nothing counts more."""
+    sdl = "type Query { stars(take: Int, skip: Int): [Star!]! } type Star { id: ID! }"
+    client = Client(Schema(sdl, {"Query": {"stars": lambda *_: []}}))
+    line = client.describe(["stars"]).find("stars: paging")
+    assert line.finding == "the first page is whole"
+    assert line.evidence == "the list is empty; no request"
+
+
 def test_a_size_is_given_where_one_is_needed():
     """As GitHub's connections refuse a query without it."""
     sdl = "type Query { stars(first: Int): [Star!]! } type Star { id: ID! }"

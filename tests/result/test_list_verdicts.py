@@ -195,6 +195,25 @@ def test_an_error_of_a_list_leaves_rows_out(path, verdict):
     assert frame.attrs["completeness"] == verdict
 
 
+@pytest.mark.parametrize("text", ["{ rows { n inner(first: 3) { n } } }", "{ rows { n fails } }"])
+def test_an_error_in_a_row_that_is_not_nullable_leaves_all_rows_out(text):
+    """The null goes up to the data, and the path of the error leads to a row."""
+    sdl = """type Query { rows: [Row!]! }
+    type Row { n: Int! fails: Int! inner(first: Int): [Row!]! }"""
+
+    def fail(*_: object) -> None:
+        msg = "No"
+        raise ValueError(msg)
+
+    row = {"fails": fail, "inner": fail}
+    client = Client(Schema(sdl, {"Query": {"rows": lambda *_: [{"n": 1}]}, "Row": row}))
+    result = client.execute(text)
+    assert result.data is None
+    with pytest.warns(UserWarning, match="partial"):
+        frame = result.frame("rows")
+    assert frame.attrs["completeness"] == "unknown: an error may be of the list"
+
+
 def test_all_pages_have_the_verdict_of_their_report():
     """It is that of the list, not that of a page."""
     client = build_client()

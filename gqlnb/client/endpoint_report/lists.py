@@ -393,9 +393,12 @@ class ListExaminer:
     # -- counts
 
     def _compare_count(self) -> None:
-        count = self.first.count
+        # graphql-sequelize counts only where a size is given.
+        counts = [page.count for page in (self.first, self._largest) if page.count is not None]
+        count = next(iter(counts), None)
         if count is None:
-            self.add("count", "none", "no field beside the rows counts them")
+            null = " and ".join(f"`{name}` is null" for name in self.query.count_names)
+            self.add("count", "none", null or "no field beside the rows counts them")
             return
         finding = f"`{self.query.count_names[0]}`: {count}"
         total, how = self._count_rows(count)

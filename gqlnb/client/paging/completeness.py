@@ -339,6 +339,21 @@ class CompletenessDoubts:
         return lines, tuple(left_out)
 
 
+def is_empty_promise(cursor: ListCursor) -> bool:
+    """Return whether a page that the endpoint reported was empty, behind a cursor of values.
+
+    Such a cursor loses the rows after a null, as no value is greater than it.
+    """
+    return (
+        cursor.field.is_connection
+        and bool(cursor.field.info.more)
+        and cursor.place.pages > 1
+        and not cursor.evidence.last_length
+        and cursor.evidence.was_promised
+        and not are_offsets([cursor.place.position])
+    )
+
+
 def describe_doubt(cursor: ListCursor) -> str | None:
     """Return why a list may be incomplete although the endpoint says that it ended; or None."""
     counted = cursor.evidence.total is not None
@@ -348,15 +363,7 @@ def describe_doubt(cursor: ListCursor) -> str | None:
     is_wrong_end = cursor.field.kind == "cursor" and cursor.evidence.pages_after_end > 0
     if is_wrong_end and cursor.got != cursor.evidence.total:
         return "the endpoint reported the end of the list, but more items followed."
-    # A cursor of values loses the rows after a null, as no value is greater than it.
-    if (
-        cursor.field.is_connection
-        and cursor.field.info.more
-        and cursor.place.pages > 1
-        and not (counted or cursor.evidence.last_length)
-        and cursor.evidence.was_promised
-        and not are_offsets([cursor.place.position])
-    ):
+    if not counted and is_empty_promise(cursor):
         return EMPTY_PROMISE
     return _describe_doubtful_items(cursor, counted=counted)
 

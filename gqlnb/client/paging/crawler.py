@@ -27,9 +27,11 @@ from gqlnb.client.paging.completeness import (
     explain_cap,
     find_null,
     find_unknown_lists,
+    is_empty_promise,
     list_response_paths,
 )
 from gqlnb.client.paging.cursors import (
+    SAME_CURSOR,
     ListCursor,
     PageRequest,
     find_lists,
@@ -55,8 +57,13 @@ from gqlnb.client.paging.page_size import (
     list_messages,
     list_messages_of,
 )
-from gqlnb.document.paged_fields import PLAIN_LIST_STEP
-from gqlnb.document.paging_conventions import format_argument, get_at_path
+from gqlnb.document.paged_fields import PLAIN_LIST_STEP, ListRole
+from gqlnb.document.paging_conventions import (
+    find_page_arguments,
+    format_argument,
+    get_at_path,
+    is_null,
+)
 from gqlnb.document.paging_plan import PlannedPage, get_key_variable
 from gqlnb.document.selections import ADDED_PREFIX, is_on_path
 from gqlnb.errors import (
@@ -79,7 +86,7 @@ if TYPE_CHECKING:
     from gqlnb.client.paging.cursors import Position, ResponsePath
     from gqlnb.client.paging.experiments import Trial
     from gqlnb.client.paging.options import PagingLimits
-    from gqlnb.document.paged_fields import ListRole, PagedField
+    from gqlnb.document.paged_fields import PagedField
     from gqlnb.document.paging_plan import PagingPlan
     from gqlnb.document.suspect_lists import Rows, SuspectList
     from gqlnb.result.shape import ScalarForms
@@ -92,6 +99,7 @@ LOST_PREFIX = "not answered: "
 OTHER_TYPE = "the endpoint returned an object of another type, without the list"
 CHANGED = "its rows changed while experiments found out how it goes on."
 KEPT_AS_WRITTEN = "{} was kept as written; follow={!r} requests all items."
+NULL_LIST = "the endpoint returned null for it, or for an object around it, and no error."
 MAY_BE_CUT = "nothing shows that it is whole, and a sign suggests that it may be cut"
 LEFT_OUT = "`path` leaves it out, so no further pages were requested; it may have more items."
 NO_COUNTS: Mapping[str, int] = MappingProxyType({})
@@ -474,6 +482,11 @@ class Crawler:
         self._add_lists(None, self.data)
         self._note_unanswered(self.data, self._errors)
         self._note_errors_without_path(self._errors)
+        paged = ((field.name, field.steps) for field in self._sizes.base_sizes if not field.outer)
+        others = ((s.name, (*s.steps, s.keys[0])) for s in self._plan.suspects if s.leaves)
+        for name, steps in () if self._errors else (*paged, *others):
+            if is_null(self.data, steps):
+                self._doubts.add(name, NULL_LIST)
         if self._plan.hidden is not None and not self._is_plain:
             self._plan.hidden.remove_from(self.data)
 
@@ -709,6 +722,8 @@ class Crawler:
             self._doubts.add(field.name, "the count changed while paging.")
 
     def _end_list(self, cursor: ListCursor, reason: str) -> None:
+        if reason == SAME_CURSOR or (reason == COMPLETE and is_empty_promise(cursor)):
+            self._begin_by_offset(cursor.field)
         if reason == COMPLETE:
             doubt = describe_doubt(cursor)
             if doubt is not None:
@@ -718,6 +733,25 @@ class Crawler:
             if len(self._stopped) < MAX_REPORTED_CURSORS and cursor.place.position is not None:
                 self._stopped[cursor] = None
         cursor.release()
+
+    def _begin_by_offset(self, field: PagedField) -> None:
+        """Begin again by an offset, if a connection takes one, as its cursors lost rows."""
+        # PostGraphile 4, and SubQuery with it, compares with the value in a cursor: nothing comes
+        # after a null, and of large numbers JSON has only the first digits.
+        first, schema = field.carriers[0], self._plan.schema
+        root = None if schema is None else schema.query_type
+        is_placed = bool({"after", "before", "last"} & first.arguments.keys())
+        if not (self._keep and self.limits.experiments) or is_placed or len(field.steps) > 1:
+            return
+        if first.declared is None or root is None or self._roles is None or field.outer is not None:
+            return
+        ways = find_page_arguments(first.declared, {})
+        way = next((way for way in ways if way.kind == "offset"), None)
+        if way is not None:
+            self._own_roles[root.name, first.name] = ListRole(way)
+            self._new_plan = self._plan.apply_roles({**self._roles, **self._own_roles})
+            again = f"its cursors lost rows, so it was read by `{format_argument(way.position)}`"
+            self._remarks[f"{field.name}: {again}."] = None
 
     # -- failures
 

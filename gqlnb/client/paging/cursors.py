@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 MIN_OVERLAPPING_PAGE = 4  # items; of smaller pages the item would be a large share
 MAX_PAGES_WITHOUT_NEW_ITEMS = 5  # in a row: filters can leave pages empty
 MAX_EMPTY_PAGES = 100  # in a row of other lists than connections: AppSync filters pages it has cut
+SAME_CURSOR = "the same cursor was returned twice"
 UNIQUE_NAMES = frozenset({*IDENTIFIERS, "cursor"})  # of values of which each row has its own
 ResponsePath = tuple[str | int, ...]
 Position = str | int | None  # of a page: a cursor, an offset or a page number
@@ -481,7 +482,7 @@ class ListCursor:
         """Move to the next page by its cursor; return the reason if it cannot be requested."""
         if not self.place.can_move_to(cursor):
             repeated = isinstance(cursor, str | int) and cursor in self.place.seen
-            return "the same cursor was returned twice" if repeated else NO_CURSOR
+            return SAME_CURSOR if repeated else NO_CURSOR
         is_filtered = not (self.evidence.last_length or self.field.is_connection)
         most = MAX_EMPTY_PAGES if is_filtered else MAX_PAGES_WITHOUT_NEW_ITEMS
         if self.evidence.pages_without_new_items >= most:
@@ -525,7 +526,8 @@ class ListCursor:
         rows = page.get(items.key) or ()
         values = [get_at_path(row, path) for row in rows]
         last = values[-1] if values else None
-        if last is None or path[-1] in UNIQUE_NAMES or not items.ids or others:
+        is_unique = path[-1].removeprefix(ADDED_PREFIX) in UNIQUE_NAMES
+        if last is None or is_unique or not items.ids or others:
             return last
         place, before = self.place, self.place.row_value
         place.row_value = last

@@ -274,6 +274,8 @@ class RoleSearch:
     def run(self) -> Generator[Trial, Rows | None, Finding]:
         """Yield trials, each answered by rows or None if it was refused; return the finding."""
         if self.length == 0:
+            if self._larger_count is None:
+                return Finding("the list is empty", is_complete=True)
             return Finding(f"`{self._larger_count}` counts rows, and none came")
         finding = yield from self._examine_size()
         if finding is None and not self._is_unstable:
@@ -330,7 +332,10 @@ class RoleSearch:
             # decides.
             fewer = leaf.value - 1 if leaf.value and leaf is self._reached else length - 1
             less = (yield from self._try({leaf: fewer})) if length > 1 else None
-            if less is not None and is_cut(self.rows, less):
+            # An endpoint that leaves rows out after it has cut a page brings fewer than that.
+            is_longer = larger is not None and count_rows(larger) > count_rows(self.rows)
+            is_longer &= is_named_after(leaf.name, SIZE_WORDS)  # else it may be a filter
+            if is_longer or (less is not None and is_cut(self.rows, less)):
                 self._set_size(leaf, larger, asked)
                 return
             if larger is not None or less is not None:

@@ -228,6 +228,38 @@ def test_an_empty_page_that_was_reported_proves_no_end(count, cursor, is_complet
     assert result.report.complete == is_complete, result.report.doubts
 
 
+@pytest.mark.parametrize("value", [None, 2**90])
+@pytest.mark.parametrize("counted", ["", "totalCount"])
+@pytest.mark.parametrize("start", [0, 7])
+@pytest.mark.parametrize("experiments", [True, False])
+def test_rows_that_cursors_lose_are_read_by_an_offset(value, counted, start, experiments):
+    """PostGraphile 4 and SubQuery 2.25 compare with a null, or with the first digits of a number.
+
+    Then no row comes after it, or the same ones come again.
+    """
+    sdl = """
+    type Query { rows(first: Int, after: String, offset: Int, order: String): Rows! }
+    type Rows { totalCount: Int! pageInfo: PageInfo! nodes: [Row!]! } type Row { id: ID! }
+    type PageInfo { hasNextPage: Boolean! endCursor: String }
+    """
+
+    def resolve(args: dict[str, Any]) -> dict[str, Any]:
+        start, size = args.get("offset") or 0, min(args.get("first") or 30, 30)
+        rows = range(130) if not args.get("after") or value else range(0)
+        nodes = [{"id": str(number)} for number in rows[start : start + size]]
+        cursor = f'["amount", {value}]' if nodes else None
+        info = {"hasNextPage": len(rows) > start + size, "endCursor": cursor}
+        return {"totalCount": 130, "pageInfo": info, "nodes": nodes}
+
+    client, _ = build_client(sdl, resolve)
+    given = f", offset: {start}" if start else ""
+    text = f'{{ rows(order: "AMOUNT"{given}) {{ {counted} nodes {{ id }} }} }}'
+    result = client.execute_all(text, progress=False, experiments=experiments)
+    rows = [int(row["id"]) for row in result.data["rows"]["nodes"]]
+    assert (rows == [*range(start, 130)]) == experiments
+    assert result.report.complete == experiments, result.report.doubts
+
+
 @pytest.mark.parametrize("selection", ["", "pageInfo { hasNextPage } "])
 @pytest.mark.parametrize("arguments", ["", "(first: 37)", "(first: 50)"])
 def test_a_total_of_the_rows_of_a_page_proves_nothing(arguments, selection):
@@ -301,3 +333,46 @@ def test_errors_that_only_more_rows_have_refuse_an_experiment():
         result = Client(Schema(sdl, resolvers)).execute_all("{ rows { id name } }")
     assert result.data["rows"] == [{"id": str(n), "name": "name"} for n in range(10)]
     assert not result.errors
+
+
+ABSENT = """
+type Query { none: Rows! rows: Rows user: User } type Row { id: ID! }
+interface Node { id: ID! } type User implements Node { id: ID! tokens(after: String): Page }
+type Rows { plain: [Row!] sized(limit: Int): [Row!] }
+type Page { items: [Row!]! nextToken: String }
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "is_complete"),
+    [
+        ("{ none { plain { id } } }", True),
+        ("{ none { sized(limit: 10) { id } } }", False),
+        ("{ rows { sized(limit: 10) { id } } }", False),
+        ("{ user { tokens { items { id } nextToken } } }", False),
+        ("{ node: user { ... on Node { id } ... on User { name: id } } }", True),
+    ],
+)
+def test_a_list_that_is_null_is_not_complete(text, is_complete):
+    """AppSync's simulator so hides a number above 2**53; GitLab a project that is not public."""
+    client = Client(Schema(ABSENT, {"Query": {"none": lambda *_: {}, "user": lambda *_: None}}))
+    result = client.execute_all(text, progress=False)
+    assert result.report.complete == is_complete, result.report.doubts
+    verdict = client.frame(text).attrs.get("completeness", "complete")
+    assert verdict.startswith("complete" if is_complete else "unknown"), verdict
+
+
+@pytest.mark.parametrize("count", [9, 20, 23, 37, 100])
+def test_rows_that_a_larger_size_adds_show_that_the_list_goes_on(count):
+    """Some endpoints leave rows out after they have cut a page, so that each is shorter."""
+
+    def resolve(_root: Any, args: dict[str, Any], _context: Any) -> Any:
+        start, size = args.get("offset") or 0, args.get("limit") or 5
+        rows = range(start, min(start + size, count))
+        return [{"id": str(number)} for number in rows if number % 7 != 3]
+
+    sdl = "type Query { rows(limit: Int, offset: Int): [Row!]! } type Row { id: ID! }"
+    client = Client(Schema(sdl, {"Query": {"rows": resolve}}))
+    result = client.execute_all("{ rows(limit: 10) { id } }", progress=False)
+    is_whole = len(result.data["rows"]) == len([n for n in range(count) if n % 7 != 3])
+    assert is_whole or not result.report.complete

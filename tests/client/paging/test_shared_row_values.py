@@ -69,3 +69,25 @@ def test_more_equal_values_than_a_page_holds_are_a_doubt() -> None:
     result = fetch_all(build_client(events, 20, has_limit=False))
     assert len(result.data["events"]) < 137
     assert "the same `at`" in result.report.doubts[0]
+
+
+@pytest.mark.parametrize("first", ["id", "key: id", "value"])
+@pytest.mark.parametrize("selection", ["id", "key: id", "value", "id: value key: id"])
+def test_the_field_of_a_cursor_is_selected_in_later_queries(first: str, selection: str) -> None:
+    """A client remembers the field of the rows, under whatever name a query has it."""
+
+    def resolve(_root: Any, args: dict[str, Any], _context: Any) -> Any:
+        start = int(args.get("startingAfter") or 0)
+        rows = [{"id": n, "value": f"row {n}"} for n in range(1, 138) if n > start]
+        return rows[: min(args.get("limit") or 10, 20)]
+
+    sdl = """
+    type Query { rows(limit: Int, startingAfter: String): [Row!] }
+    type Row { id: Int! value: String! }
+    """
+    client = Client(Schema(sdl, {"Query": {"rows": resolve}}))
+    for text in (first, selection):
+        result = client.execute_all(f"{{ rows {{ {text} }} }}", progress=False)
+        assert result.report.complete, result.report.doubts
+        assert len(result.data["rows"]) == 137
+        assert set(result.data["rows"][0]) <= {"id", "key", "value"}

@@ -8,10 +8,12 @@
 # Versions: GeneralManager 0.87.1, Django 6.1.3, graphene-django 3.2.3, graphene 3.4.3,
 # graphql-core 3.2.14, Python 3.13.
 set -euo pipefail
-python3.13 --version >/dev/null 2>&1 || { echo "Python 3.13 is needed"; exit 2; }
+for python in python3.13 "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.13.*/bin/python; do
+  if "$python" --version >/dev/null 2>&1; then break; fi
+done
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-python3.13 -m venv "$folder/venv"
+"$python" -m venv "$folder/venv"
 "$folder/venv/bin/pip" install --quiet generalmanager==0.87.1 Django==6.1.3 graphene-django==3.2.3 \
   graphene==3.4.3 graphql-core==3.2.14 2>/dev/null
 mkdir -p "$folder/library/migrations"

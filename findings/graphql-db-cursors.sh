@@ -9,10 +9,12 @@
 # the list.
 # Versions: graphql-db 1.0.2, graphql-api 2.0.0, graphql-core 3.3.2, SQLAlchemy 2.1.9, Python 3.12.
 set -euo pipefail
-python3.12 --version >/dev/null 2>&1 || { echo "Python 3.12 is needed"; exit 2; }
+for python in python3.12 "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.12.*/bin/python; do
+  if "$python" --version >/dev/null 2>&1; then break; fi
+done
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-python3.12 -m venv "$folder/venv"
+"$python" -m venv "$folder/venv"
 "$folder/venv/bin/pip" install --quiet graphql-db==1.0.2 graphql-api==2.0.0 graphql-core==3.3.2 \
   SQLAlchemy==2.1.9 2>/dev/null
 cat >"$folder/run.py" <<'PYTHON'

@@ -10,6 +10,7 @@ KIB, MIB = 2**10, 2**20
 # Characters, a third of those of all documents that a schema keeps. Longer texts are parsed each
 # time, so that a client can't push all others out of a server's memory with one.
 MAX_CACHED_TEXT = 50_000
+ANSWER_HINT = "Or allow more: limits=gqlnb.Limits(answer=...), in bytes."
 DEFAULT_RECONNECTS = 5  # attempts in a row to subscribe again, as graphql-ws makes
 
 

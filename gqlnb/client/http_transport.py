@@ -60,7 +60,7 @@ from gqlnb.http.messages import (
 )
 from gqlnb.http.multipart_requests import MultipartBody, build_multipart_body
 from gqlnb.http.response_parser import demands_array
-from gqlnb.limits import MIB
+from gqlnb.limits import ANSWER_HINT, MIB
 from gqlnb.redact import strip_traceback
 
 if TYPE_CHECKING:
@@ -447,7 +447,7 @@ class HttpTransport:
         if isinstance(error, BodyTooLargeError):
             cap = self.cap or 0
             limit = f"{cap // MIB} MiB" if cap >= MIB else f"{cap} bytes"
-            why = f"the answer is larger than {limit}. Ask for fewer rows at a time."
+            why = f"the answer is larger than {limit}. Ask for fewer rows at a time. {ANSWER_HINT}"
         else:
             lost = is_broken(error)
             host = urlsplit(self.url).hostname or ""

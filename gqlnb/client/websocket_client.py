@@ -42,6 +42,7 @@ from gqlnb.http.graphql_ws import (
     explain_close_code,
 )
 from gqlnb.http.messages import Response
+from gqlnb.limits import ANSWER_HINT
 from gqlnb.redact import strip_traceback
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ TOKEN_HINT = "Pass a token the endpoint knows; some look for it in connection_in
 OWN_CLOSE_REASONS = {
     1002: "it sent invalid WebSocket frames.",
     1007: "it sent text that is not UTF-8.",
-    1009: "an event is larger than limits.answer allows. Ask for fewer fields.",
+    1009: f"an event is larger than limits.answer allows. Ask for fewer fields. {ANSWER_HINT}",
 }
 
 

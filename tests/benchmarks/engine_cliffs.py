@@ -312,11 +312,11 @@ def generator(size: int) -> Sides:
 # -- awaitables
 
 
-def awaited(make: Callable[[], Any], size: int) -> Sides:
-    """Await one field of each row; `make` returns the resolver within the running loop."""
+def awaited(make: Callable[[], Any], size: int, text: str = "{ rows { id later } }") -> Sides:
+    """Await a field of each row; `make` returns its resolver within the running loop."""
     schema = build_schema(SDL)
     rows = [members_of(n) for n in range(size)]
-    document = parse("{ rows { id later } }")
+    document = parse(text)
 
     def side(execute: Any) -> Callable[[], Any]:
         async def once() -> Any:
@@ -372,6 +372,10 @@ def load(source: Any, info: Any) -> Any:
 LOADER = Loader()
 
 
+TWO_LEAVES = "{ rows { id later again: later } }"
+MANY_LEAVES = f"{{ rows {{ {' '.join(f'a{n}: later' for n in range(500))} }} }}"
+
+
 def row(name: str, sides: Callable[[int], Sides], size: int = 1, core: float = 10) -> Workload:
     """Return a workload that should be `core` times as fast as graphql-core."""
     return Workload(name, sides, (Goal(EXECUTE, core),), size, min(size, 50), text=text_with_errors)
@@ -417,4 +421,6 @@ CLIFFS = [
     # it 5.2, but begin a turn early, and see the task of their caller in asyncio.current_task().
     row("async-sleep", partial(awaited, lambda: sleep), SOME, core=4),
     row("async-loader", partial(awaited, lambda: load), SOME, core=4),
+    row("async-two-leaves", partial(awaited, lambda: sleep, text=TWO_LEAVES), SOME, core=4),
+    row("async-many-leaves", partial(awaited, lambda: sleep, text=MANY_LEAVES), core=4),
 ]  # fmt: skip

@@ -39,10 +39,12 @@ SECONDS = 1  # of each side in a round; wrk takes whole ones
 ROUNDS = 9
 SCRIPT = Path(__file__).with_name("sides.py")
 BARE, OURS = "bare uvicorn", "gqlnb"
+BY_HAND = "uvicorn and msgspec, by hand"
 DEFAULT = ("ariadne", "strawberry")
 TUNED = ("ariadne, tuned", "strawberry, tuned")
 HELLO = "{ hello }"
 NODES = "{ nodes { id name stars owner { login } } }"
+LONG = "{ long { id name count score ok } }"
 SLOW = "{ slow }"
 
 # What wrk sends, and what it tells when it is done. A new text each time is an alias counted up; no
@@ -251,6 +253,7 @@ WORKLOADS = [
     Workload("new-32", Load(connections=32, new=True), 1.0, DEFAULT),
     Workload("list", Load(NODES), 15.0, TUNED),
     Workload("list-p99", Load(NODES), 1.0, TUNED, p99, p99),
+    Workload("long-cpu", Load(LONG), 1.5, (BY_HAND,), cpu, cpu),
     Workload("beside-slow", Load(), 2.0, (OURS,), p50_beside, p50),
 ]
 

@@ -1,7 +1,8 @@
 """One server in a process of its own: ``python tests/benchmarks/sides.py SIDE``.
 
 It takes a free port, writes it on a line, and serves until it is ended. Every side answers the same
-schema but the bare one, which answers all requests with the same bytes: what uvicorn alone can do.
+schema but the bare one, which answers all requests with the same bytes: what uvicorn alone can do,
+and the one by hand, which has a loop for one query.
 """
 
 from __future__ import annotations
@@ -17,16 +18,19 @@ from types import SimpleNamespace
 from typing import Any
 
 import graphql
+import msgspec
 import uvicorn
 
 __all__ = ["SIDES"]
 
 NODES = 1000  # of the list
+LONG = 10_000  # rows of the list of plain values
 PAUSE = 0.05  # seconds the slow resolver sleeps
 KEPT = 512  # documents that a tuned peer keeps, as many as we do
 ANSWER = b'{"data":{"hello":"Hello world!"}}'
 SDL = """
-type Query { hello: String slow: String nodes: [Node!]! }
+type Query { hello: String slow: String nodes: [Node!]! long: [Row!]! }
+type Row { id: ID! name: String count: Int score: Float ok: Boolean }
 type Node { id: ID! name: String! stars: Int! owner: Owner! }
 type Owner { login: String! }
 """
@@ -39,6 +43,14 @@ def rows(make: Callable[..., Any]) -> list[Any]:
     return [
         make(id=f"N_{n}", name=f"node-{n}", stars=n, owner=make(login=f"owner-{n % 100}"))
         for n in range(NODES)
+    ]
+
+
+def plain_rows() -> list[dict[str, Any]]:
+    """Return the rows of the long list."""
+    return [
+        {"id": f"R_{n}", "name": f"row-{n}", "count": n, "score": n / 7, "ok": n % 2 == 0}
+        for n in range(LONG)
     ]
 
 
@@ -65,6 +77,31 @@ def bare() -> App:
     return app
 
 
+class Row(msgspec.Struct):
+    """A row of the long list."""
+
+    id: str
+    name: str | None
+    count: int | None
+    score: float | None
+    ok: bool | None
+
+
+def by_hand() -> App:
+    """Return an application that makes objects of the long list's rows, and encodes them."""
+    found, encode = plain_rows(), msgspec.json.Encoder().encode
+
+    async def app(_scope: Any, _receive: Any, send: Any) -> None:
+        made = [Row(it["id"], it["name"], it["count"], it["score"], it["ok"]) for it in found]
+        body = encode({"data": {"long": made}})
+        length = str(len(body)).encode()
+        headers = [(b"content-type", b"application/json"), (b"content-length", length)]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+
+    return app
+
+
 def ours() -> App:
     """Return our application, for a host to run."""
     from gqlnb.server.app import App as Ours
@@ -76,8 +113,8 @@ def our_schema() -> Any:
     """Return the schema as ours."""
     from gqlnb.engine.schema import Schema
 
-    found = rows(dict)
-    nodes = {"hello": hello, "slow": slow, "nodes": lambda *_: found}
+    found, long = rows(dict), plain_rows()
+    nodes = {"hello": hello, "slow": slow, "nodes": lambda *_: found, "long": lambda *_: long}
     return Schema(SDL, {"Query": nodes})
 
 
@@ -152,6 +189,7 @@ def strawberry_tuned() -> App:
 
 SIDES: dict[str, Callable[[], App]] = {
     "bare uvicorn": bare,
+    "uvicorn and msgspec, by hand": by_hand,
     "gqlnb": ours,
     "gqlnb.App": ours,
     "ariadne": ariadne,

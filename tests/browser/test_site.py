@@ -136,6 +136,7 @@ QUESTIONS = {
     "date range": "dates-and-times",
     "logging requests": "debug-requests",
     "upload a file": "mutations",
+    "the answer is too large": "slow-queries",
 }
 SEARCH_IS_OVER = re.compile("Search finished|did not match any")
 

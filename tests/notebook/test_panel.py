@@ -11,6 +11,8 @@ import pytest
 import gqlnb
 from gqlnb import config
 from gqlnb.client import connections
+from gqlnb.client.http_transport import HttpTransport
+from gqlnb.http.messages import Request, Response
 from gqlnb.notebook.panel import Panel
 from tests.notebook.cells import SECRET, run
 
@@ -229,6 +231,38 @@ def test_a_sample_has_five_rows_and_changes_nothing(ask):
     assert "build-your-own-x" in html
     assert "Only a query" in ask("sample", target="schema", path=["Mutation.put"])["error"]
     assert "hello" in ask("sample", target="schema", path=["Query.hello"])["html"]
+
+
+def test_only_load_sample_and_test_send_requests(ask, shell, monkeypatch):
+    """One each; nothing else does, whatever is looked at."""
+    sent, send = [], HttpTransport.send
+
+    def note(transport: HttpTransport, request: Request) -> Response:
+        sent.append(request)
+        return send(transport, request)
+
+    monkeypatch.setattr(HttpTransport, "send", note)
+    sdl = "type Query { rows: [Row!]! } type Row { id: ID! }"
+    with gqlnb.serve(gqlnb.Schema(sdl, {"Query": {"rows": lambda *_: [{"id": 1}]}}), port=0) as it:
+        shell.user_ns["near"] = gqlnb.Client(it.url)
+        path = ["Query.rows"]
+        ask("state")
+        assert not sent
+        for word, given in (
+            ("load", {}),
+            ("search", {"text": "id"}),
+            ("children", {"path": ["Query"]}),
+            ("document", {"place": "Row.id"}),
+            ("insert", {"path": path}),
+            ("write", {"path": path}),
+            ("paths", {"path": ["Row"]}),
+            ("sample", {"path": path}),
+            ("test", {}),
+        ):
+            before = len(sent)
+            answer = ask(word, target="near", **given)
+            assert "error" not in answer, answer
+            assert len(sent) - before == (word in {"load", "sample", "test"}), word
 
 
 def test_the_history_has_rows_time_and_completeness(ask, shell):

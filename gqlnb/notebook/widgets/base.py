@@ -173,22 +173,20 @@ class Widget(anywidget.AnyWidget):
         # nbclient saves the state of every widget with an open comm, under its random identifier.
         self._waits_for_view = self.comm is None and is_unattended()
         if not self._waits_for_view:
-            super().open()
-            forget_route(self.comm)
+            self._open_comm()
 
     @property
     def model_id(self) -> str:
         """The identifier of the comm, which is opened if it waits for a view."""
         if self._waits_for_view:
             self._waits_for_view = False
-            super().open()
-            forget_route(self.comm)
+            self._open_comm()
         identifier: str = super().model_id
         return identifier
 
-    def _send(self, msg: dict[str, Any], buffers: object = None) -> None:
-        super()._send(msg, buffers)
-        forget_route(self.comm)
+    def _open_comm(self) -> None:
+        super().open()
+        keep_route(self.comm)
 
     @hide_locals
     def _handle_msg(self, msg: dict[str, Any]) -> None:
@@ -237,19 +235,20 @@ def restore_nulls(value: object) -> object:
     return None if type(value).__name__ == "JsNull" else value
 
 
-def forget_route(comm: object) -> None:
-    """Let any thread of the kernel receive the next message of the front end on a comm.
+def keep_route(comm: object) -> None:
+    """Let the thread that the front end names receive its messages on a comm.
 
     Parameters
     ----------
     comm
         The comm of a widget; None does nothing.
     """
-    # ipykernel 7.4 records the thread that sent last on a comm and routes the front end's messages
-    # to it: to the main thread, behind a running cell, if a cell sent last; to no thread at all, if
-    # it ended with its page. Other versions record nothing; a comm of another kernel, such as
-    # xeus-python, may have no attributes of its own.
-    getattr(comm, "__dict__", {}).pop("_reply_subshell_id", None)
+    # ipykernel 7.4 passes a message of the front end to the thread that sent last on the comm: to
+    # the main thread, behind a running cell, if a cell sent last; to no thread at all, if it ended
+    # with its page. Other versions choose nothing; a comm of another kernel, such as xeus-python,
+    # may have no attributes of its own.
+    if hasattr(comm, "_reply_subshell_for"):
+        vars(comm)["_reply_subshell_for"] = lambda _data, subshell_id: subshell_id
 
 
 def get_notebook_names() -> dict[str, Any]:

@@ -211,9 +211,9 @@ def _follow_number(
         is_found = cursor.field.arguments.found_size is not None  # as rows came behind these
         first = place.pages == 1 and (is_found or is_likely_truncated(length, size))
         over = not (full or first or any(each.repeated for each in cursor.filters))
-    # There are endpoints that declare such a sign and never fill it.
-    can_verify = can_verify and cursor.reachable and not cut and left is None
-    evidence.is_verifying = more is False and full and place.pages == 1 and can_verify
+    # There are endpoints that declare such a sign and never fill it, even beside a larger count.
+    can_verify = can_verify and cursor.reachable and not cut and place.pages == 1
+    evidence.is_verifying = more is False and can_verify and (full if left is None else left > 0)
     if (more is False and not evidence.is_verifying) or (more is None and over):
         return COMPLETE
     if length == 0:
@@ -352,6 +352,11 @@ def is_empty_promise(cursor: ListCursor) -> bool:
         and cursor.evidence.was_promised
         and not are_offsets([cursor.place.position])
     )
+
+
+def lacks_counted(cursor: ListCursor) -> bool:
+    """Return whether the cursors of a list ended before as many items came as it counts."""
+    return cursor.field.kind == "cursor" and cursor.got < (cursor.evidence.total or 0)
 
 
 def describe_doubt(cursor: ListCursor) -> str | None:

@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Any
 from graphql import (
     OperationType,
     get_named_type,
-    get_nullable_type,
     is_abstract_type,
-    is_list_type,
     is_scalar_type,
     is_specified_directive,
     is_specified_scalar_type,
 )
+from msgspec.structs import replace
 
 from gqlnb.client.endpoint import ListSettings
 from gqlnb.client.endpoint_report import lists, protocol
 from gqlnb.client.endpoint_report.list_queries import ListQuery, find_list_queries, parse_list
+from gqlnb.client.endpoint_report.lists import choose_count
 from gqlnb.client.endpoint_report.report import (
     EndpointReport,
     MeteredClient,
@@ -29,6 +29,7 @@ from gqlnb.client.endpoint_report.report import (
     ReportWriter,
     RequestLimitError,
 )
+from gqlnb.document.paging_conventions import format_argument
 from gqlnb.errors import (
     AuthError,
     GqlnbError,
@@ -105,7 +106,7 @@ def describe_endpoint(
         protocol.report_headers(client, texts, writer)
     advise(client, measured, lines)
     seconds = time.monotonic() - begun
-    settings = {} if schema is None else collect_settings(schema, measured)
+    settings = collect_settings(measured)
     return EndpointReport(client.source, tuple(lines), client.meter.sent, seconds, lists=settings)
 
 
@@ -295,31 +296,20 @@ def advise_harvest(
 
 def describe_paging(measured: ListExaminer) -> str:
     """Return what paging does with a list."""
-    arguments = measured.arguments
-    if arguments.kind == "none":
+    if measured.kind == "none":
         return "takes the one page as all" if measured.is_whole else "reports the list as doubtful"
-    size = measured.limit or 100
-    pages = (
-        "" if measured.first.count is None else f", about {-(-measured.first.count // size)} pages"
-    )
-    return f"follows it by {arguments.kind}{pages}"
+    counts, size = measured.first.counts, measured.limit or 100
+    pages = f", about {-(-counts[choose_count(counts)] // size)} pages" if counts else ""
+    return f"follows it by {measured.kind}{pages}"
 
 
-def collect_settings(
-    schema: GraphQLSchema, measured: list[ListExaminer]
-) -> dict[str, ListSettings]:
+def collect_settings(measured: list[ListExaminer]) -> dict[str, ListSettings]:
     """Return the roles and sizes that paging can use, by the type and name of the field."""
-    settings = {}
+    found = {}
     for each in measured:
-        outer, _, name = each.query.name.rpartition(".")
-        root: Any = schema.query_type
-        owner = get_named_type(root.fields[outer].type) if outer else root
-        found = ListSettings(largest=each.limit)
-        if each.role is not None:
-            found = ListSettings(*each.role, each.limit)
-        if found != ListSettings():
-            settings[f"{owner.name}.{name}"] = found
-    return settings
+        settings = ListSettings(*each.role) if each.role is not None else ListSettings()
+        found[".".join(each.suspect.coordinate)] = replace(settings, largest=each.limit)
+    return {name: settings for name, settings in found.items() if settings != ListSettings()}
 
 
 MAX_SCALAR_REQUESTS = 10
@@ -361,9 +351,8 @@ def report_scalars(
     """Report each custom scalar among the fields of the rows."""
     seen: set[str] = set()
     budget = client.meter.sent + MAX_SCALAR_REQUESTS
-    queries = [measured.query for measured in lists]
     for measured in lists:
-        rows = measured.query.read(measured.result.data).rows or ()
+        rows = measured.list_rows()
         for name, kind in measured.query.leaves.items():
             if not is_scalar_type(kind) or is_specified_scalar_type(kind) or kind.name in seen:
                 continue
@@ -378,7 +367,7 @@ def report_scalars(
             writer.add(kind.name, described, f"{measured.query.name}.{name}, such as {shown}")
             writer.add(f"{kind.name}: dtype", find_dtype(measured, name), "column of that answer")
             if client.meter.sent < budget:
-                report_variable(client, queries, kind.name, sample, writer)
+                report_variable(client, lists, kind.name, sample, writer)
     if not seen:
         writer.add("custom scalars", "none seen", "no field of the lists has one with a value")
 
@@ -401,27 +390,28 @@ def find_dtype(measured: ListExaminer, name: str) -> str:
 
 def report_variable(
     client: MeteredClient,
-    queries: Iterable[ListQuery],
+    measured: Iterable[ListExaminer],
     scalar: str,
     sample: object,
     writer: ReportWriter,
 ) -> None:
     """Report whether a variable of a scalar takes a value as it came, and in the other form."""
     subject = f"{scalar}: variable"
-    places = [(query, find_argument(query.declared.args, scalar)) for query in queries]
-    query, place = next((it for it in places if it[1] is not None), (None, None))
-    if query is None or place is None:
+    places = ((it, leaf) for it in measured for leaf in it.suspect.leaves)
+    found = next((it for it in places if it[1].type.name == scalar and not it[1].required), None)
+    if found is None:
         writer.skip(subject, "no argument of these lists takes it")
         return
-    text = query.write({place: "$v"}).replace("{", f"query ($v: {scalar}) {{", 1)
+    examiner, leaf = found
+    text = examiner.write_variable(leaf)
     taken, refused = list[str](), list[str]()
     for value in list_forms(sample):
         result, _ = client.ask(text, {"v": value})
         shown = sanitize_text(json.dumps(value, ensure_ascii=False, default=str), 60)
         # Errors beside the rows are those of their fields.
-        is_taken = result is not None and query.read(result.data).rows is not None
+        is_taken = result is not None and examiner.suspect.read_rows(result.data)
         (taken if is_taken else refused).append(shown)
-    evidence = f"as {query.name}({'.'.join(map(str, place))})"
+    evidence = f"as {examiner.query.name}({format_argument(leaf.path)})"
     if refused:
         evidence += f"; refused: {', '.join(refused)}"
     writer.add(subject, f"takes {' and '.join(taken)}" if taken else "refused", evidence)
@@ -434,21 +424,3 @@ def list_forms(sample: object) -> list[object]:
     if isinstance(sample, str) and re.fullmatch(r"[+-]?\d{1,15}(?:\.\d+)?", sample):
         return [sample, float(sample) if "." in sample else int(sample)]
     return [sample]
-
-
-def find_argument(
-    members: Mapping[str, Any], scalar: str, outer: tuple[str, ...] = ()
-) -> tuple[str, ...] | None:
-    """Return the path to an argument, or a member of one, that takes a scalar; None if none does.
-
-    Members are at most three levels below their argument.
-    """
-    for name, member in members.items():
-        kind, path = get_nullable_type(member.type), (*outer, name)
-        if getattr(kind, "name", "") == scalar:
-            return path
-        fields = {} if is_list_type(kind) or len(path) > 3 else getattr(kind, "fields", {})
-        inner = find_argument(fields, scalar, path)
-        if inner is not None:
-            return inner
-    return None

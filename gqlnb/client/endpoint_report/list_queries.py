@@ -73,16 +73,20 @@ class ListQuery(NamedTuple):
         names = sorted(leaves, key=lambda name: name != key)[:MAX_LEAVES]
         return {name: leaves[name] for name in names}
 
-    def write(self, body: str = "") -> str:
-        """Return the text of a query, with all leaves of a row or with other selections of it."""
+    def write(self, body: str = "", directive: str = "") -> str:
+        """Return the text of a query, with all leaves of a row or with other selections of it.
+
+        A directive is written on the list.
+        """
         outer, _, name = self.name.rpartition(".")
         body = body or " ".join(self.leaves) or write_fragments(self.row_type)
         if self.has_edges:
             body = f"node {{ {body} }}"
         if self.wrapper:
-            body = f"{self.wrapper} {{ {body} }} {self.beside}"
+            body = f"{self.wrapper}{directive} {{ {body} }} {self.beside}"
         arguments = ", ".join(f"{name}: {value}" for name, value in self.arguments.items())
-        text = f"{name}{arguments and f'({arguments})'} {{ {body} }}"
+        head = f"{name}{arguments and f'({arguments})'}{'' if self.wrapper else directive}"
+        text = f"{head} {{ {body} }}"
         if outer:
             text = f"{outer} {{ {text} {'' if self.wrapper else self.beside} }}"
         return f"{{ {text} }}"

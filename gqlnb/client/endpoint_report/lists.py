@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gqlnb.client.endpoint_report.list_queries import FIRST_SIZE, ListQuery, build_list_query
-from gqlnb.client.endpoint_report.report import NOT_TRIED, RequestLimitError
+from gqlnb.client.endpoint_report.report import NOT_TRIED
 from gqlnb.client.paging.experiments import Finding, RoleSearch, find_sign_of_cut, is_total
 from gqlnb.client.paging.page_size import find_size_limit
 from gqlnb.document.document import Document
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from graphql import GraphQLSchema
 
-    from gqlnb.client.endpoint_report.report import MeteredClient, ReportWriter
+    from gqlnb.client.endpoint_report.report import AddLine, MeteredClient
     from gqlnb.document.paging_conventions import ArgumentPath, PageArguments, PagingKind
     from gqlnb.result.result import Result
 
@@ -36,7 +36,6 @@ MAX_PAGES = 6  # that are followed to compare a count
 BAD_CURSOR = "gqlnb-unknown-cursor"
 FAR_OFFSET = 1_000_000  # rows; a page that no list has
 OFFSET_WORDS = "offset skip start"
-SPENT = "the report has sent all of its requests"
 USUAL_LIMITS = (1000, 500, 250, 200, 100, 50)
 
 
@@ -77,8 +76,8 @@ class ListExaminer:
         The schema.
     query
         The list.
-    writer
-        Takes the lines.
+    add
+        Adds a line to the report.
 
     Attributes
     ----------
@@ -111,9 +110,9 @@ class ListExaminer:
     _start = 0  # and that of the first answer
 
     def __init__(
-        self, client: MeteredClient, schema: GraphQLSchema, query: ListQuery, writer: ReportWriter
+        self, client: MeteredClient, schema: GraphQLSchema, query: ListQuery, add: AddLine
     ) -> None:
-        self._client, self._schema, self._writer = client, schema, writer
+        self._client, self._schema, self._add = client, schema, add
         self._refusal: list[str] = []
         self._set_query(query)
 
@@ -123,56 +122,37 @@ class ListExaminer:
 
     def add(self, subject: str, finding: object, evidence: str = "") -> None:
         """Add a line about the list."""
-        self._writer.add(f"{self.query.name}: {subject}", finding, evidence)
+        self._add(f"{self.query.name}: {subject}", finding, evidence)
 
     def request_first(self) -> bool:
-        """Request the first page; return whether one came.
-
-        Raises
-        ------
-        RequestLimitError
-            If no request is left.
-        """
-        try:
-            result = self._execute({}) or self._execute_with_size()
-        except RequestLimitError:
-            self.add("rows", NOT_TRIED, SPENT)
-            raise
-        if result is None:
-            self.add("rows", NOT_TRIED, f"refused: {self._refusal[0]}")
-            return False
-        self.result, self.first = result, self._read(result)
-        self._largest = self.first
-        return True
+        """Request the first page, with a size where one is required; return whether one came."""
+        given, refusal = self.query.arguments, ""
+        sizes = [name for name in self.query.declared.args if is_named_after(name, SIZE_WORDS)]
+        added = [{name: str(FIRST_SIZE)} for name in sizes[:1] if name not in given]
+        for extra in ({}, *added):
+            if extra:
+                self._set_query(self.query._replace(arguments={**given, **extra}))
+            result = self._execute({})
+            if result is not None:
+                if extra:
+                    self.add("without a size", "refused", refusal)
+                self.result, self.first = result, self._read(result)
+                self._largest = self.first
+                return True
+            refusal = refusal or self._refusal[0]
+        self.add("rows", NOT_TRIED, f"refused: {refusal}")
+        return False
 
     def run(self) -> None:
         """Report on the list, whose first page came."""
-        try:
-            self._report_first()
-            self._find_roles()
-            self._find_largest()
-            self._compare_count()
-            self._try_ends()
-            self._report_nested()
-        except RequestLimitError:
-            self.add("further experiments", NOT_TRIED, SPENT)
+        self._report_first()
+        self._find_roles()
+        self._find_largest()
+        self._compare_count()
+        self._try_ends()
+        self._report_nested()
 
     # -- requests
-
-    def _execute_with_size(self) -> Result | None:
-        """Return the first rows of a list that is refused without a size."""
-        refusal, given = self._refusal, self.query.arguments
-        names = (name for name in self.query.declared.args if is_named_after(name, SIZE_WORDS))
-        name = next(names, None)
-        if name is None or name in given:
-            return None
-        self._set_query(self.query._replace(arguments={**given, name: str(FIRST_SIZE)}))
-        result = self._execute({})
-        if result is None:
-            self._refusal = refusal
-        else:
-            self.add("without a size", "refused", refusal[0])
-        return result
 
     def _execute(self, values: Mapping[ArgumentLeaf, int | str]) -> Result | None:
         """Return the result with other arguments; None if it was refused."""
@@ -327,25 +307,25 @@ class ListExaminer:
             return f"asked for {half}: {self._refusal[0]}", []
         if page.ids != first[:half]:
             return f"asked for {half}, and other rows came", []
-        evidence, where = f"asked for {half}, the first {half} came", "after their cursor"
-        if self.kind == "cursor" and isinstance(page.info.get("endCursor"), str):
-            behind = self._ask_behind(page, half)
-        elif position is not None and self.kind in {"offset", "page"}:
-            value = half if self.kind == "offset" else self._start + 1
-            behind = self._ask({position: value, self.size: half})
-            if self.kind == "page" and behind is not None and behind.ids == page.ids:
-                self._start, value = value, value + 1
-                behind = self._ask({position: value, self.size: half})
-            where = f"with `{format_argument(position.path)}: {value}`"
-        else:
+        evidence = f"asked for {half}, the first {half} came"
+        if position is None or (self.kind == "cursor" and not page.info.get("endCursor")):
             return evidence, ["size"]
+        behind, where = self._ask_behind(page, half)
+        if self.kind == "page" and behind is not None and behind.ids == page.ids:
+            self._start += 1  # it counts from there
+            behind, where = self._ask_behind(page, half)
         is_position = behind is not None and behind.ids[:1] == first[half : half + 1] != []
         came = "the rows" if is_position else "other rows than those"
         return f"{evidence}; {where} {came} behind them", ["size", *["position"] * is_position]
 
-    def _ask_behind(self, page: Page, size: int) -> Page | None:
-        """Return the page behind the cursor of another."""
-        return self._ask({self.position: page.info.get("endCursor"), self.size: size})
+    def _ask_behind(self, page: Page, size: int) -> tuple[Page | None, str]:
+        """Return the page behind another, None if none came; and how it was asked for."""
+        if self.position is None or self.kind == "cursor":
+            cursor = page.info.get("endCursor")
+            return self._ask({self.position: cursor, self.size: size}), "after their cursor"
+        value = self._start + (len(page.ids) if self.kind == "offset" else 1)
+        where = f"with `{format_argument(self.position.path)}: {value}`"
+        return self._ask({self.position: value, self.size: size}), where
 
     # -- sizes
 
@@ -406,13 +386,11 @@ class ListExaminer:
 
     def _look_behind(self, page: Page) -> bool | None:
         """Return whether rows follow a page; None if no argument tells."""
-        came = len(page.ids)
         if self.kind == "cursor" and isinstance(page.info.get("hasNextPage"), bool):
             return bool(page.info["hasNextPage"])
         if self.kind not in {"offset", "page"}:
             return None
-        step, size = (came, None) if self.kind == "offset" else (1, came)
-        behind = self._ask({self.position: self._start + step, self.size: size})
+        behind, _ = self._ask_behind(page, len(page.ids))
         if behind is not None and behind.ids and {*behind.ids} <= {*page.ids}:
             return None  # some endpoints have the last page behind the last one, too
         return bool(behind and behind.ids)
@@ -455,7 +433,7 @@ class ListExaminer:
             return None, "the pages would have to be followed"
         pages = 1
         while page.info.get("hasNextPage") and pages < MAX_PAGES:
-            following = self._ask_behind(page, size)
+            following, _ = self._ask_behind(page, size)
             if following is None or not following.ids:
                 return None, "a page behind a cursor did not come"
             page, pages, total = following, pages + 1, total + len(following.ids)

@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import Callable
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -18,6 +19,8 @@ from gqlnb.errors import TransportError, sanitize_text
 from gqlnb.http.messages import GRAPHQL_MEDIA_TYPE, JSON_MEDIA_TYPE, Response
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from graphql import GraphQLSchema
 
     from gqlnb.client.endpoint_report.report import AddLine, MeteredClient
@@ -55,9 +58,8 @@ def report_protocol(client: MeteredClient, schema: GraphQLSchema | None, add: Ad
     if client.http is None:
         add("HTTP", NOT_TRIED, "the answers come from this process or from a recording")
         return ""
-    texts, incremental = [], list_incremental_queries(schema) if schema is not None else {}
-    probes = [(name, {"query": text}, PARTS, read_parts) for name, text in incremental.items()]
-    for subject, members, options, read in [*PROBES, *(it for it in probes if it[1]["query"])]:
+    texts = []
+    for subject, members, options, read in chain(PROBES, iterate_incremental_probes(schema, add)):
         body = b"" if members is None else json.dumps(members).encode()
         try:
             response = client.probe(body, **options)
@@ -67,19 +69,21 @@ def report_protocol(client: MeteredClient, schema: GraphQLSchema | None, add: Ad
         texts.append(response.body.decode(errors="replace"))
         answer = load_members(response)
         add(subject, read(response, answer), describe_response(response, answer))
-    for name in (name for name, text in incremental.items() if not text):
-        add(name, "not offered", "the schema does not declare it")
     add("WebSocket", *shake_hands(client, client.http))
     return "\n".join(texts)
 
 
-def list_incremental_queries(schema: GraphQLSchema) -> dict[str, str]:
-    """Return a query with each directive for answers in parts; empty if it is not declared."""
-    queries = {"@defer": "{ ... @defer { __typename } }", "@stream": ""}
-    lists = [it for it in find_list_queries(schema) if not it.arguments]
-    if lists:
-        queries["@stream"] = lists[0].write(next(iter(lists[0].leaves), ""), " @stream")
-    return {k: v if schema.get_directive(k[1:]) else "" for k, v in queries.items()}
+def iterate_incremental_probes(schema: GraphQLSchema | None, add: AddLine) -> Iterator[Probe]:
+    """Yield a query for each declared directive for answers in parts; report the others."""
+    lists = [it for it in find_list_queries(schema) if not it.arguments] if schema else []
+    stream = lists[0].write(next(iter(lists[0].leaves), ""), " @stream") if lists else ""
+    for name, text in (("@defer", "{ ... @defer { __typename } }"), ("@stream", stream)):
+        if schema is not None and schema.get_directive(name[1:]) is None:
+            add(name, "not offered", "the schema does not declare it")
+        elif schema is None or not text:
+            add(name, NOT_TRIED, "no schema, or no list in it that needs no argument, is known")
+        else:
+            yield name, {"query": text}, IN_PARTS, read_parts
 
 
 def load_members(response: Response) -> Any:  # noqa: ANN401 - any JSON
@@ -156,7 +160,7 @@ NAMED = {"query": f"query A {QUERY}", "operationName": "B"}
 BOOLEAN = {"query": "query ($v: Boolean!) { __typename @include(if: $v) }"}
 PERSISTED = {"extensions": {"persistedQuery": {"version": 1, "sha256Hash": "0" * 64}}}
 EVENTS, MULTIPART = "text/event-stream", "multipart/mixed"
-PARTS = {"accept": f"{MULTIPART}, {EVENTS};q=0.9, application/json;q=0.5"}
+IN_PARTS = {"accept": f"{MULTIPART}, {EVENTS};q=0.9, application/json;q=0.5"}
 OF_EVENTS = {"accept": EVENTS, "head_only": True}
 OF_MULTIPART = {
     "accept": f'{MULTIPART};subscriptionSpec="1.0", application/json;q=0.5',

@@ -99,8 +99,10 @@ def describe_endpoint(
         texts = protocol.report_protocol(client, schema, add_to["protocol"])
         if schema is not None:
             report_schema(schema, add_to["schema"])
-            with client.meter.reserve(MAX_SCALAR_REQUESTS):
-                examine_lists(client, schema, names, measured, lines)
+            kept = min(MAX_SCALAR_REQUESTS, (client.meter.most - client.meter.sent) // 3)
+            client.meter.most -= kept
+            examine_lists(client, schema, names, measured, lines)
+            client.meter.most += kept
             report_scalars(client, measured, add_to["scalars"])
     except RequestLimitError:
         reason = f"the report may send {client.meter.most} requests"

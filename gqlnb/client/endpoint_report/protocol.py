@@ -195,14 +195,13 @@ def shake_hands(client: MeteredClient, http: HttpTransport) -> tuple[str, str]:
         try:
             await link.send('{"type": "connection_init"}')
             async with asyncio.timeout(SOCKET_SECONDS):
-                answer = await link.receive()
+                answer = str(await link.receive())
         except TimeoutError:
-            return "not offered", "the WebSocket opened, and connection_init was not answered"
+            answer = "nothing"
         finally:
             await link.close()
-        if isinstance(answer, (str, bytes)) and "connection_ack" in str(answer):
-            return str(link.subprotocol), "connection_init was acknowledged"
-        return "not offered", f"connection_init was answered by {answer!s}"
+        finding = str(link.subprotocol) if "connection_ack" in answer else "not offered"
+        return finding, f"connection_init was answered by {answer}"
 
     client.meter.count()
     return background.run(connect())
@@ -218,12 +217,9 @@ def report_headers(client: MeteredClient, texts: str, add: AddLine) -> None:
     library = next((name for sign, name in SIGNS if sign in texts), "")
     seen = sorted({f"{k}: {v}" for k, v in headers if k in HEADER_NAMES})
     where = f"{'words of its errors; ' if library else ''}{'; '.join(seen) or 'no header names it'}"
-    encoded = "none of the answers had a Content-Encoding"
-    encoded = f"Content-Encoding of {len(responses)} answers" if encodings else encoded
-    for subject, names, evidence in (
-        ("compression", encodings, encoded),
-        ("extensions", sorted(client.extensions), "of the answers to queries of lists"),
-        ("rate limit headers", sorted(limits), values),
-    ):
-        add(subject, ", ".join(names) or "none seen", evidence)
+    encoded = f"Content-Encoding of {len(responses)} answers"
+    of_lists = "of the answers to queries of lists"
+    add("compression", ", ".join(encodings) or "none seen", encoded)
+    add("extensions", ", ".join(sorted(client.extensions)) or "none seen", of_lists)
+    add("rate limit headers", ", ".join(sorted(limits)) or "none seen", values)
     add("server library", library or "unknown", where)

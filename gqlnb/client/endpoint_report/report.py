@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -188,21 +187,6 @@ class Meter:
     responses: list[Response] = field(default_factory=list)
     _last: float = 0.0
 
-    @property
-    def left(self) -> int:
-        """The number of requests that may still be sent."""
-        return self.most - self.sent
-
-    @contextmanager
-    def reserve(self, requests: int) -> Iterator[None]:
-        """Keep some requests for after the block."""
-        requests = min(requests, self.left // 3)
-        self.most -= requests
-        try:
-            yield
-        finally:
-            self.most += requests
-
     def count(self) -> None:
         """Wait until the next request may be sent, and count it.
 
@@ -211,7 +195,7 @@ class Meter:
         RequestLimitError
             If there were as many as there may be.
         """
-        if self.left <= 0:
+        if self.sent >= self.most:
             raise RequestLimitError
         wait = self._last + self.interval - time.monotonic()
         if wait > 0:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from gqlnb.lists.columns import ValueRange, parse_value
-from gqlnb.lists.part_files import drop_rows, find_repeated_rows, replace_durably
+from gqlnb.lists.part_files import drop_rows, find_repeated_rows, write_durably
 from gqlnb.lists.report import Changes
 from gqlnb.lists.store import (
     COVERAGE_NAME,
@@ -80,36 +80,6 @@ class Reading(msgspec.Struct, kw_only=True):
     is_verified: bool = False
 
 
-class WindowStep(msgspec.Struct, tag="range", kw_only=True):
-    """A range was taken: it was read, or divided.
-
-    Attributes
-    ----------
-    ends
-        The range.
-    parts
-        The ranges into which it was divided; empty if it was read.
-    reading
-        The reading; None if it was divided.
-    rows
-        The rows of the reading, as a Parquet file.
-    requests
-        The number of requests.
-    seen
-        The number of changes that were seen while it was read.
-    notes
-        Notes of the endpoint on the answers, by a key that is the same for equal notes.
-    """
-
-    ends: Ends
-    parts: list[Ends] = []
-    reading: Reading | None = None
-    rows: bytes = b""
-    requests: int = 0
-    seen: int = 0
-    notes: dict[str, str] = {}
-
-
 class ListState(StoredState, tag="state", kw_only=True):
     """The state of a harvest.
 
@@ -169,17 +139,23 @@ class ListState(StoredState, tag="state", kw_only=True):
         """Return a range with values of Python."""
         return ValueRange(*(parse_value(self.kind, end) if self.kind else end for end in ends))
 
-    def apply_step(self, step: WindowStep) -> None:
-        """Change the state after a range was read or divided."""
-        self.pending.remove(step.ends)
-        self.pages += step.requests
-        self.seen += step.seen
-        self.add_notes(step.notes)
-        if step.reading is None:
-            self.pending.extend(reversed(step.parts))
-            return
-        self.numbers = step.reading.number + 1
-        self.readings.append(step.reading)
+
+class RangeEvent(msgspec.Struct, tag="range", kw_only=True):
+    """A range was read, or divided into others.
+
+    Attributes
+    ----------
+    state
+        The state after it, without the readings.
+    reading
+        The reading; None if it was divided.
+    rows
+        The rows of the reading, as a Parquet file.
+    """
+
+    state: ListState
+    reading: Reading | None = None
+    rows: bytes = b""
 
 
 # Changes come at random. If `seen` were seen in some intervals, about seen² / (4 * intervals) pairs
@@ -194,9 +170,9 @@ def find_most_rows(count: int, cap: int | None) -> int:
     return 2 * count + 10 * (cap or 1000)
 
 
-PREVIOUS_NAME = "_previous.hashes"  # in the format of Parquet, but not a part
-_DECODER: msgspec.json.Decoder[ListState | WindowStep] = msgspec.json.Decoder(
-    ListState | WindowStep
+PREVIOUS_NAME = "_previous.json"
+_DECODER: msgspec.json.Decoder[ListState | RangeEvent] = msgspec.json.Decoder(
+    ListState | RangeEvent
 )
 
 
@@ -222,9 +198,10 @@ class ListStore(HarvestStore[ListState]):
         )
         self._paused: Coverage | None = None
 
-    def _replay(self, event: WindowStep) -> None:
-        """Change the state and the rows as a step of the log did."""
-        self._hold_step(event, _decode_rows(event.rows) if event.rows else None)
+    def _apply_event(self, event: RangeEvent) -> None:
+        """Change the state and the rows as an event of the log did."""
+        event.state.readings, self.state = self.state.readings, event.state
+        self._hold_reading(event.reading, _decode_rows(event.rows) if event.rows else None)
 
     def _concat(self, tables: Sequence[pa.Table]) -> pa.Table:
         return concat_tables(tables)
@@ -234,19 +211,29 @@ class ListStore(HarvestStore[ListState]):
         """Whether a range was read, even if it is empty."""
         return bool(self._list_parts())
 
-    def add_step(self, step: WindowStep, table: pa.Table | None) -> None:
-        """Log a step and add its rows, which are safe from interruption then."""
-        if self.folder is not None:
-            rows = b"" if table is None else _encode_rows(table)
-            self._append_event(msgspec.structs.replace(step, rows=rows))
-        self._hold_step(step, table)
+    def add_reading(self, reading: Reading | None, table: pa.Table) -> None:
+        """Log the state, and a reading with its rows, which are safe from interruption then.
+
+        Parameters
+        ----------
+        reading
+            The reading; None if its range was divided.
+        table
+            Its rows.
+        """
+        if self._log is not None:
+            state = msgspec.structs.replace(self.state, readings=[])
+            rows = b"" if reading is None else _encode_rows(table)
+            self._log.append_event(RangeEvent(state=state, reading=reading, rows=rows))
+        self._hold_reading(reading, table)
         self._save_full_part()
 
-    def _hold_step(self, step: WindowStep, table: pa.Table | None) -> None:
-        self.state.apply_step(step)
-        # Without rows the columns are kept once.
-        if table is not None and step.reading and (table.num_rows or not self._list_parts()):
-            self._new.append(Part([(step.reading.number, table.num_rows)], table))
+    def _hold_reading(self, reading: Reading | None, table: pa.Table | None) -> None:
+        if reading is None or table is None:
+            return
+        self.state.readings.append(reading)
+        if table.num_rows or not self._list_parts():  # without rows the columns are kept once
+            self._new.append(Part([(reading.number, table.num_rows)], table))
 
     def remove_old_rows(self, moved: dict[str, None]) -> tuple[Counter[int], dict[str, None]]:
         """Drop the rows of replaced readings, and keep the last of rows with equal ids.
@@ -308,28 +295,17 @@ class ListStore(HarvestStore[ListState]):
 
     def save_fingerprints(self) -> None:
         """Keep a hash of each row to find the changes of a refresh; remove the report before."""
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
         assert self.folder is not None  # noqa: S101 - for mypy
         (self.folder / COVERAGE_NAME).unlink(missing_ok=True)
-        prints = self._read_fingerprints()
-        table = pa.table({"key": list(prints), "hash": list(prints.values())})
-        unfinished = self.folder / f"{PREVIOUS_NAME}.tmp"
-        pq.write_table(table, unfinished)
-        replace_durably(unfinished, self.folder / PREVIOUS_NAME)
+        prints = msgspec.json.encode(self._read_fingerprints())
+        write_durably(self.folder / PREVIOUS_NAME, prints)
 
-    def find_changes(self) -> Changes | None:
-        """Compare the rows with the hashes kept before, or None."""
-        import pyarrow.parquet as pq
-
+    def find_changes(self) -> Changes:
+        """Compare the rows with the hashes kept before."""
         assert self.folder is not None  # noqa: S101 - for mypy
-        path = self.folder / PREVIOUS_NAME
-        if not path.exists():
-            return None
-        before = dict(zip(*(column.to_pylist() for column in pq.read_table(path)), strict=True))
-        now = self._read_fingerprints()
-        return compare_hashes(before, now)
+        before = (self.folder / PREVIOUS_NAME).read_bytes()
+        hashes = msgspec.json.decode(before, type=dict[str, bytes])
+        return compare_hashes(hashes, self._read_fingerprints())
 
     def _read_fingerprints(self) -> dict[str, bytes]:
         """Return a hash of each row by its key; the same in every process."""

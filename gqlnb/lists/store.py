@@ -112,12 +112,10 @@ class StoredState(msgspec.Struct, kw_only=True):
     doubt: str = ""
     coverage: Coverage | None = None
 
-    def add_notes(self, notes: Mapping[str, str]) -> dict[str, str]:
-        """Add notes of the endpoint, up to a number of them; return the new ones."""
-        new = [key for key in notes if key not in self.notes][: MAX_NOTES - len(self.notes)]
-        added = {key: notes[key] for key in new}
-        self.notes |= added
-        return added
+    def add_notes(self, notes: Mapping[str, str]) -> None:
+        """Add notes of the endpoint, up to a number of them."""
+        new = {key: note for key, note in notes.items() if key not in self.notes}
+        self.notes |= dict([*new.items()][: MAX_NOTES - len(self.notes)])
 
 
 State = TypeVar("State", bound=StoredState)
@@ -485,7 +483,7 @@ class HarvestStore(Generic[State]):
                 )
                 raise OptionError(msg)
             else:
-                self._replay(event)
+                self._apply_event(event)
         log.check_parts(self.state.parts)
         if self.state.coverage is None:
             log.write_coverage(None)
@@ -499,8 +497,8 @@ class HarvestStore(Generic[State]):
         """Continue at a state of the log."""
         self.state, self._new = state, []
 
-    def _replay(self, event: Any) -> None:  # noqa: ANN401 - of the class of the events
-        """Change the state and the rows as an event of the log did."""
+    def _apply_event(self, event: Any) -> None:  # noqa: ANN401 - of the class of the events
+        """Change the state and the rows as an event does."""
         raise NotImplementedError
 
     def _concat(self, tables: Sequence[pa.Table]) -> pa.Table:
@@ -523,10 +521,12 @@ class HarvestStore(Generic[State]):
         """Return all rows."""
         return self._concat(self.load_tables())
 
-    def _append_event(self, event: msgspec.Struct) -> None:
-        """Log an event, which is safe from interruption then."""
+    def _add_event(self, event: msgspec.Struct) -> None:
+        """Log an event, which is safe from interruption then, and apply it."""
         if self._log is not None:
             self._log.append_event(event)
+        self._apply_event(event)
+        self._save_full_part()
 
     def _save_full_part(self) -> None:
         """Write a part and the state if there are enough rows."""

@@ -120,7 +120,7 @@ def test_pages_that_are_too_large_become_smaller() -> None:
             window, _, first, _ = task.request
             is_heavy = first > most
             windows.feed(task, Page(0, heavy=True) if is_heavy else answer(window, first))
-            ids |= {row.id for row in windows.take_closed()[1]}
+            ids |= {row.id for row in windows.take_rows()}
         coverage = windows.build_coverage(len(ids))
         assert windows.is_finished
         assert (coverage.complete, bool(coverage.gaps)) == (complete, not complete)
@@ -137,7 +137,7 @@ def run(
         asked.append(task.request)
         windows.feed(task, answer(task.request.window, task.request.first))
         answers += windows.take_answers()
-        ids += [row.id for row in windows.take_closed()[1]]
+        ids += [row.id for row in windows.take_rows()]
     return asked, answers, ids
 
 

@@ -413,8 +413,8 @@ def _run_harvest(
     with storage:
         if storage.state.coverage is None:
             pool = group_clients(clients, query)
-            storage.add_doubt(pool.doubt)
             state = storage.state
+            state.doubt = state.doubt or pool.doubt  # in later runs too
             windows = WindowHarvest(
                 scope.build_source(),
                 state.windows,
@@ -434,7 +434,7 @@ def _run_harvest(
                 raise
             if runner.stopped:
                 storage.pause()
-            whole = Gap(query, state.windows.expected, storage.rows, state.doubt)
+            whole = Gap(query, windows.state.expected, storage.rows, state.doubt)
             coverage = windows.build_coverage(
                 storage.rows,
                 gaps=[whole] if state.doubt else (),

@@ -15,11 +15,11 @@ import msgspec
 from gqlnb.errors import FrameError, sanitize_text
 from gqlnb.github.harvester.requests import RepositoryRow, encode_node
 from gqlnb.lists.store import ROWS_PER_PART, HarvestStore, LogHeader, Part, StoredState
-from gqlnb.lists.window_harvest import ClosedWindow, HarvestProgress, HarvestState
+from gqlnb.lists.window_harvest import HarvestState
 from gqlnb.lists.windows import Page, PageRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     import pandas as pd
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from gqlnb.github.harvester.field_columns import FieldColumns
     from gqlnb.github.harvester.own_fields import OwnFields
     from gqlnb.lists.report import Coverage
+    from gqlnb.lists.window_harvest import PageAnswer
 
 _SORT_KEYS = [("stargazers", "descending"), ("by owner", "ascending"), ("by name", "ascending")]
 
@@ -77,52 +78,29 @@ class RepositoryState(StoredState, tag="checkpoint", kw_only=True):
     answers: list[Answer] = msgspec.field(default_factory=list)
 
 
-class ClosedEvent(msgspec.Struct, tag="closed", kw_only=True):
-    """One request: its answers, and the windows that they closed, with their rows.
+class AnswerEvent(msgspec.Struct, tag="answer", kw_only=True):
+    """The answer to a request: rows of the windows that it closed, or with their own fields.
 
     Attributes
     ----------
-    windows, rows
-        The windows, and the rows of all together.
-    progress
-        The progress after it.
+    windows, notes, doubt
+        As of the state after it.
+    rows
+        The rows; those without own fields are incomplete if there are any.
     answers
-        Those for windows that are not closed yet.
+        The answers for windows that are not closed yet.
     """
 
-    windows: list[ClosedWindow]
+    windows: HarvestState
     rows: list[RepositoryRow]
-    progress: HarvestProgress
-    answers: list[Answer]
-
-    def apply_to(self, state: HarvestState) -> None:
-        """Change the state of an interrupted harvest as the answer did."""
-        self.progress.apply_to(state)
-        for window in self.windows:
-            state.close_window(window)
-
-
-class FieldsEvent(msgspec.Struct, tag="fields"):
-    """One request for the own fields of rows that had come without: the rows with them."""
-
-    rows: list[RepositoryRow]
-
-
-class NotesEvent(msgspec.Struct, tag="notes"):
-    """New notes of the endpoint on its answers, by a key that is the same for equal notes.
-
-    Attributes
-    ----------
-    doubt
-        The reason why rows may be missing, if the accounts of a run see different rows.
-    """
-
-    notes: dict[str, str]
+    answers: list[Answer] = []
+    notes: dict[str, str] = {}
     doubt: str = ""
 
 
-Event = RepositoryState | ClosedEvent | FieldsEvent | NotesEvent
-_EVENT_DECODER: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
+_EVENT_DECODER: msgspec.json.Decoder[RepositoryState | AnswerEvent] = msgspec.json.Decoder(
+    RepositoryState | AnswerEvent
+)
 
 
 class RepositoryStore(HarvestStore[RepositoryState]):
@@ -172,26 +150,30 @@ class RepositoryStore(HarvestStore[RepositoryState]):
         if self.header.fields is not None:
             self.own_columns = restore_columns(self.header.fields, self.header.shape)
 
-    def _replay(self, event: ClosedEvent | FieldsEvent | NotesEvent) -> None:
-        """Change the state and the rows as an event of the log did."""
-        if isinstance(event, NotesEvent):
-            self.state.notes |= event.notes
-            self.state.doubt = self.state.doubt or event.doubt
-            return
-        if isinstance(event, ClosedEvent):
-            event.apply_to(self.state.windows)
-        self._hold_event(event)
+    def add_answer(
+        self,
+        windows: HarvestState,
+        rows: list[RepositoryRow],
+        answers: Iterable[PageAnswer] = (),
+    ) -> None:
+        """Log an answer and add its rows, which are safe from interruption then.
 
-    def add_event(self, event: ClosedEvent | FieldsEvent) -> None:
-        """Log an event and add its rows, which are safe from interruption then."""
-        self._append_event(event)
-        self._hold_event(event)
-        self._save_full_part()
+        Parameters
+        ----------
+        windows, rows, answers
+            As of :class:`AnswerEvent`.
+        """
+        kept = [Answer.from_page(*answer) for answer in answers] if self.folder else []
+        notes, doubt = self.state.notes, self.state.doubt
+        self._add_event(
+            AnswerEvent(windows=windows, rows=rows, answers=kept, notes=notes, doubt=doubt)
+        )
 
-    def _hold_event(self, event: ClosedEvent | FieldsEvent) -> None:
+    def _apply_event(self, event: AnswerEvent) -> None:
+        """Change the state and the rows as an answer does."""
         self.state.requests += 1
-        if self.folder is not None and isinstance(event, ClosedEvent):
-            self.state.answers += event.answers
+        self.state.windows, self.state.answers = event.windows, self.state.answers + event.answers
+        self.state.notes, self.state.doubt = event.notes, event.doubt
         self.hold_rows(event.rows)
 
     def hold_rows(self, rows: Iterable[RepositoryRow]) -> None:
@@ -210,17 +192,6 @@ class RepositoryStore(HarvestStore[RepositoryState]):
             arrays = columns.build_arrays(nodes, self.state.field_errors)
         if new_rows:
             self._new.append(Part([(0, len(new_rows))], build_rows(new_rows, arrow_fields, arrays)))
-
-    def add_notes(self, notes: Mapping[str, str]) -> None:
-        """Add notes of the endpoint, and log the new ones."""
-        if added := self.state.add_notes(notes):
-            self._append_event(NotesEvent(added))
-
-    def add_doubt(self, doubt: str) -> None:
-        """Keep the first doubt about the accounts: rows may be missing in later runs too."""
-        if doubt and not self.state.doubt:
-            self._append_event(NotesEvent({}, doubt))
-            self.state.doubt = doubt
 
     def save_state(self, **about: str) -> None:
         """Write the rows that are in memory as a part, and the state to the log."""

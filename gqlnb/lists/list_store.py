@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from io import BytesIO
+from itertools import compress
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from gqlnb.lists.columns import ValueRange, parse_value
-from gqlnb.lists.part_files import drop_rows, find_repeated_rows, write_durably
+from gqlnb.lists.part_files import find_repeated_rows, write_durably
 from gqlnb.lists.report import Changes
 from gqlnb.lists.store import (
     COVERAGE_NAME,
@@ -27,7 +29,7 @@ from gqlnb.result.answer_notes import format_notes, summarize_notes
 from gqlnb.result.renderer import register_frame_display, render_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping, Sequence, Set
     from pathlib import Path
 
     import pandas as pd
@@ -183,6 +185,11 @@ class ListStore(HarvestStore[ListState]):
     ----------
     folder, header, resume, rows_per_part
         As of :class:`gqlnb.lists.store.HarvestStore`.
+
+    Attributes
+    ----------
+    moved
+        The ids of rows that came from several ranges.
     """
 
     def __init__(
@@ -196,6 +203,7 @@ class ListStore(HarvestStore[ListState]):
         super().__init__(
             folder, header, ListState(), _DECODER, resume=resume, rows_per_part=rows_per_part
         )
+        self.moved: dict[str, None] = {}
         self._paused: Coverage | None = None
 
     def _apply_event(self, event: RangeEvent) -> None:
@@ -235,59 +243,40 @@ class ListStore(HarvestStore[ListState]):
         if table.num_rows or not self._list_parts():  # without rows the columns are kept once
             self._new.append(Part([(reading.number, table.num_rows)], table))
 
-    def remove_old_rows(self, moved: dict[str, None]) -> tuple[Counter[int], dict[str, None]]:
-        """Drop the rows of replaced readings, and keep the last of rows with equal ids.
-
-        Parameters
-        ----------
-        moved
-            The ids of which a row was dropped before.
+    def remove_old_rows(self) -> Counter[int]:
+        """Drop the rows of replaced readings, and all but the last of rows with equal ids.
 
         Returns
         -------
-        (Counter, dict)
-            The number of rows left by reading, and the ids of which a row was dropped.
+        Counter
+            The number of rows left by reading.
         """
         self.save_state()
-        current = {reading.number for reading in self.state.readings}
-        replaced: dict[int, list[int]] = {}
+        current, left = {reading.number for reading in self.state.readings}, Counter[int]()
         for number, part in enumerate(self._parts):
-            readings = [number for number, rows in part.segments for _ in range(rows)]
-            if indexes := [n for n, reading in enumerate(readings) if reading not in current]:
-                replaced[number] = indexes
-        self._drop_rows(replaced)
-        last = len(self._parts) - 1  # the rows are read backwards, as the first of equal ones stays
-        sizes = [sum(rows for _, rows in part.segments) for part in self._parts]
-        found = find_repeated_rows(
-            lambda: ([self.list_keys(part)[::-1]] for part in reversed(self._parts)), self.rows
-        )
-        repeated = {
-            last - number: [sizes[last - number] - 1 - index for index in indexes]
-            for number, indexes in found.items()
-        }
-        moved = dict(moved)
-        for number, indexes in repeated.items():
-            keys = self.list_keys(self._parts[number])
-            moved |= dict.fromkeys(keys[index] for index in indexes)
-        self._drop_rows(repeated)
-        left = Counter[int]()
+            readings = part.list_readings()
+            self._drop_rows(number, {n for n, each in enumerate(readings) if each not in current})
+        repeated = find_repeated_rows(lambda: map(self.list_keys, self._parts))
+        for number, ids in repeated.items():
+            self._drop_rows(number, ids.keys())
+            self.moved |= dict.fromkeys(ids.values())
         for part in self._parts:
-            for number, rows in part.segments:
-                left[number] += rows
-        return left, moved
+            left.update(part.list_readings())
+        return left
 
-    def _drop_rows(self, places: dict[int, list[int]]) -> None:
-        """Remove the rows at some indexes of parts, by the number of the part."""
-        for number, indexes in places.items():
-            part = self._parts[number]
-            readings = [reading for reading, rows in part.segments for _ in range(rows)]
-            dropped = Counter(readings[index] for index in indexes)
-            left = [(reading, rows - dropped[reading]) for reading, rows in part.segments]
-            table, left = drop_rows(part.load(), indexes), [pair for pair in left if pair[1]]
-            in_folder = self.folder is not None
-            self._parts[number] = (
-                self._write_part(number, table, left) if in_folder else Part(left, table)
-            )
+    def _drop_rows(self, number: int, indexes: Set[int]) -> None:
+        """Remove the rows at some indexes of a part."""
+        if not indexes:
+            return
+        part = self._parts[number]
+        readings, table = part.list_readings(), part.load()
+        is_left = [index not in indexes for index in range(len(readings))]
+        left = [*Counter(compress(readings, is_left)).items()]
+        table = table.filter(is_left)
+        in_folder = self.folder is not None
+        self._parts[number] = (
+            self._write_part(number, table, left) if in_folder else Part(left, table)
+        )
 
     def list_keys(self, part: Part) -> list[str]:
         """Return the keys that identify the rows of a part."""
@@ -595,47 +584,18 @@ class RangeHarvest:
 
 def build_range_frame(tables: Sequence[pa.Table]) -> pd.DataFrame:
     """Return the tables of the parts as one DataFrame."""
-    from pyarrow import types
-
-    from gqlnb.result.concatenation import concat
-
-    # Parts have 18 places, since a later part may need more than this one.
-    scales = Counter[str]()
-    tables = unify_texts(tables)
-    for table in tables:
-        for column in table.schema:
-            if types.is_decimal(column.type):
-                scales[column.name] = max(scales[column.name], _find_scale(table[column.name]))
-    frames = []
-    for table in tables:
-        short = table
-        for index, column in enumerate(table.schema):
-            if column.name in scales:
-                values = _cast_decimals(table[column.name], scales[column.name])
-                short = short.set_column(index, column.name, values)
-        frames.append(short.to_pandas())
-    return concat(frames)
-
-
-def _find_scale(values: pa.ChunkedArray) -> int:
-    """Return the fewest decimal places that hold all values."""
-    scales = range(values.type.scale)
-    return next((scale for scale in scales if _fits_scale(values, scale)), values.type.scale)
-
-
-def _fits_scale(values: pa.ChunkedArray, scale: int) -> bool:
     import pyarrow as pa
 
-    try:
-        _cast_decimals(values, scale)
-    except pa.ArrowInvalid:
-        return False
-    return True
-
-
-def _cast_decimals(values: pa.ChunkedArray, scale: int) -> pa.ChunkedArray:
-    import pyarrow as pa
-
-    kind = values.type
-    build_type = pa.decimal128 if pa.types.is_decimal128(kind) else pa.decimal256
-    return values.cast(build_type(kind.precision, scale))
+    table = concat_tables(tables)
+    for index, column in enumerate(table.schema):
+        if not pa.types.is_decimal(column.type):
+            continue
+        # Parts have 18 places, since a later part may need more than this one.
+        build_type = pa.decimal128 if pa.types.is_decimal128(column.type) else pa.decimal256
+        for scale in range(column.type.scale):
+            with suppress(pa.ArrowInvalid):
+                values = table[column.name].cast(build_type(column.type.precision, scale))
+                table = table.set_column(index, column.name, values)
+                break
+    frame: pd.DataFrame = table.to_pandas()
+    return frame

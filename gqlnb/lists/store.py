@@ -48,7 +48,7 @@ except ImportError:  # neither in a browser, where there are no other processes
     msvcrt = None  # type: ignore[assignment]
 
 LOG_NAME = "_harvest.jsonl"
-LOG_VERSION = 3
+LOG_VERSION = 4
 ROWS_PER_PART = 100_000  # of repositories: about 4 MB on the disk, 10 MB in memory
 RESUME_HINT = "The rows so far are kept: run the same call again to continue."
 RESTART_HINT = "Name another folder, or replace the harvest in this one with resume=False."
@@ -402,6 +402,10 @@ class Part:
     def rows(self) -> int:
         """Number of rows."""
         return sum(rows for _, rows in self.segments)
+
+    def list_readings(self) -> list[int]:
+        """Return the number of the reading of each row."""
+        return [number for number, rows in self.segments for _ in range(rows)]
 
     def load(self) -> pa.Table:
         """Return the rows."""

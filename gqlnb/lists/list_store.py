@@ -357,72 +357,67 @@ def concat_tables(tables: Sequence[pa.Table]) -> pa.Table:
     """Return tables as one; columns without a value get the type that others have."""
     import pyarrow as pa
 
-    tables = unify_texts(tables)
-    types: dict[str, pa.DataType] = {}
+    types, entries = dict[str, pa.DataType](), dict[str, dict[str, str]]()
+    mixed, with_values = set[str](), set[str]()
     for table in tables:
-        for column in table.schema:
-            if column.name not in types or table[column.name].null_count < table.num_rows:
-                types[column.name] = column.type
+        described = _read_pandas_metadata(table)
+        by_name = {entry["name"]: entry for entry in described["columns"]}
+        for name, kind in zip(table.column_names, table.schema.types, strict=True):
+            has_values = table[name].null_count < table.num_rows
+            # All of a column is text if a value does not fit the type that it has in another part.
+            if has_values and name in with_values and not _have_common_type(kind, types[name]):
+                mixed.add(name)
+            if name not in types or (has_values and name not in mixed):
+                types[name], entries[name] = kind, by_name.get(name, {})
+            with_values |= {name} if has_values else set()
+    for name in mixed:
+        types[name] = pa.large_string()
+        entries[name]["numpy_type"] = "object"
     fitted = [
-        pa.table(
-            {
-                name: table[name]
-                if name in table.column_names and table[name].type == kind
-                else _cast_column(table, name, kind)
-                for name, kind in types.items()
-            }
-        )
+        pa.table({name: _fit_column(table, name, kind) for name, kind in types.items()})
         for table in tables
     ]
-    return pa.concat_tables(fitted, promote_options="permissive").replace_schema_metadata(
-        tables[-1].schema.metadata
-    )
+    joined = pa.concat_tables(fitted, promote_options="permissive")
+    metadata = dict(tables[-1].schema.metadata or {})
+    if b"pandas" in metadata:
+        described["columns"] = [entry for entry in entries.values() if entry]
+        metadata[b"pandas"] = msgspec.json.encode(described)
+    return joined.replace_schema_metadata(metadata)
 
 
-def unify_texts(tables: Sequence[pa.Table]) -> Sequence[pa.Table]:
-    """Return tables with text in the columns that are text in one of them alone."""
-    # Such a column is kept as received in one part, because one of its values does not fit.
+def _have_common_type(*kinds: pa.DataType) -> bool:
     import pyarrow as pa
 
-    text, kinds, with_text = pa.large_string(), dict[str, set[pa.DataType]](), set[str]()
-    for table in tables:
-        for column in table.schema:
-            kinds.setdefault(column.name, set()).add(column.type)
-            if column.type == text and table[column.name].null_count < table.num_rows:
-                with_text.add(column.name)
-    mixed = {name for name in with_text if len(kinds[name]) > 1}
-    return [_write_texts(table, mixed) for table in tables] if mixed else tables
+    try:
+        pa.unify_schemas([pa.schema({"": kind}) for kind in kinds], promote_options="permissive")
+    except pa.ArrowTypeError:
+        return False
+    return True
 
 
-def _write_texts(table: pa.Table, names: set[str]) -> pa.Table:
-    """Return a table with text in the columns of these names, also for pandas."""
-    import pyarrow as pa
-
-    metadata = dict(table.schema.metadata or {})
-    for at, column in enumerate(table.schema):
-        if column.name in names:
-            try:
-                texts = table[column.name].cast(pa.large_string())
-            except pa.ArrowException:  # lists
-                values = [
-                    None if value is None else msgspec.json.encode(value, enc_hook=str).decode()
-                    for value in table[column.name].to_pylist()
-                ]
-                texts = pa.array(values, pa.large_string())
-            table = table.set_column(at, column.name, texts)
-    described = msgspec.json.decode(metadata.get(b"pandas", b'{"columns":[]}'))
-    for entry in described["columns"]:
-        if entry["name"] in names:
-            entry["numpy_type"] = "object"
-    return table.replace_schema_metadata({**metadata, b"pandas": msgspec.json.encode(described)})
+def _read_pandas_metadata(table: pa.Table) -> dict[str, Any]:
+    described: dict[str, Any] = {"columns": []}
+    metadata = (table.schema.metadata or {}).get(b"pandas")
+    return described if metadata is None else msgspec.json.decode(metadata)
 
 
-def _cast_column(table: pa.Table, name: str, kind: pa.DataType) -> pa.ChunkedArray:
+def _fit_column(table: pa.Table, name: str, kind: pa.DataType) -> pa.ChunkedArray:
+    """Return a column as text, or of this type where it has no values."""
     import pyarrow as pa
 
     if name not in table.column_names or table[name].null_count == table.num_rows:
         return pa.chunked_array([pa.nulls(table.num_rows, kind)])
-    return table[name]  # the types are promoted where they are concatenated
+    values = table[name]
+    if kind != pa.large_string() or values.type == kind:
+        return values  # the types are promoted where they are concatenated
+    try:
+        return values.cast(kind)
+    except pa.ArrowException:  # lists
+        items = values.to_pylist()
+        texts = [
+            None if each is None else msgspec.json.encode(each, enc_hook=str) for each in items
+        ]
+        return pa.chunked_array([pa.array(texts, pa.large_binary()).cast(kind)])
 
 
 def _encode_rows(table: pa.Table) -> bytes:

@@ -11,7 +11,7 @@ from collections import deque
 from dataclasses import dataclass
 from itertools import pairwise
 from math import ceil
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
@@ -25,6 +25,7 @@ ROUNDS_OF_PARTS = 4  # of a large window: with 2 its parts are less full, 1.05 p
 SPARE = 0.01  # of a page, which windows leave free, so that the next ones can be cut as well
 
 
+@runtime_checkable  # so that rows of a log can be decoded
 class Row(Protocol):
     """A row of a list."""
 

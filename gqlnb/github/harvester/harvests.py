@@ -420,7 +420,7 @@ def _run_harvest(
                 state.windows,
                 tasks=TASKS_PER_REQUEST * max(width, len(clients)),
                 twice=twice,
-                answers=[(answer.request, answer.build_page()) for answer in state.answers],
+                answers=state.answers,
             )
             runner = HarvestRunner(scope, windows, storage, pool, executor, width, watch)
             try:

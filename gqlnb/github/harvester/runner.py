@@ -109,7 +109,6 @@ class HarvestRunner:
         self._storage, self._pool = storage, pool
         self._executor, self._watch = executor, watch
         self._width = max(width, len(pool.accounts))
-        self._in_flight: dict[Future[FetchOutcome], SentRequest] = {}
         self._batch_size = BatchSize()
         self._lost_count = 0
         # The last answer, as the state after it, its rows, and the answers for open windows.

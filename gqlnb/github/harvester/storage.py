@@ -8,15 +8,14 @@ under way; an interrupted harvest takes the answers from it in place of requesti
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from gqlnb.errors import FrameError, sanitize_text
 from gqlnb.github.harvester.requests import RepositoryRow, encode_node
 from gqlnb.lists.store import ROWS_PER_PART, HarvestStore, LogHeader, Part, StoredState
-from gqlnb.lists.window_harvest import HarvestState
-from gqlnb.lists.windows import Page, PageRequest
+from gqlnb.lists.window_harvest import HarvestState, PageAnswer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -28,30 +27,8 @@ if TYPE_CHECKING:
     from gqlnb.github.harvester.field_columns import FieldColumns
     from gqlnb.github.harvester.own_fields import OwnFields
     from gqlnb.lists.report import Coverage
-    from gqlnb.lists.window_harvest import PageAnswer
 
 _SORT_KEYS = [("stargazers", "descending"), ("by owner", "ascending"), ("by name", "ascending")]
-
-
-class Answer(msgspec.Struct, array_like=True):
-    """A request for a page or a count, and its answer as of :class:`gqlnb.lists.windows.Page`."""
-
-    request: PageRequest
-    total: int
-    rows: list[RepositoryRow | None]
-    more: bool
-    end: str | None
-    heavy: bool
-
-    @classmethod
-    def from_page(cls, request: PageRequest, page: Page) -> Answer:
-        """Return the answer that is a page."""
-        rows = cast("list[RepositoryRow | None]", list(page.rows))
-        return cls(request, page.total, rows, page.more, page.end, page.heavy)
-
-    def build_page(self) -> Page:
-        """Return the page."""
-        return Page(self.total, tuple(self.rows), self.more, self.end, self.heavy)
 
 
 class RepositoryState(StoredState, tag="checkpoint", kw_only=True):
@@ -75,7 +52,7 @@ class RepositoryState(StoredState, tag="checkpoint", kw_only=True):
     windows: HarvestState = msgspec.field(default_factory=HarvestState)
     incomplete: dict[str, RepositoryRow] = msgspec.field(default_factory=dict)
     field_errors: dict[str, int] = msgspec.field(default_factory=dict)
-    answers: list[Answer] = msgspec.field(default_factory=list)
+    answers: list[PageAnswer] = msgspec.field(default_factory=list)
 
 
 class AnswerEvent(msgspec.Struct, tag="answer", kw_only=True):
@@ -93,13 +70,13 @@ class AnswerEvent(msgspec.Struct, tag="answer", kw_only=True):
 
     windows: HarvestState
     rows: list[RepositoryRow]
-    answers: list[Answer] = []
+    answers: list[PageAnswer] = []
     notes: dict[str, str] = {}
     doubt: str = ""
 
 
-_EVENT_DECODER: msgspec.json.Decoder[RepositoryState | AnswerEvent] = msgspec.json.Decoder(
-    RepositoryState | AnswerEvent
+_DECODER: msgspec.json.Decoder[RepositoryState | AnswerEvent] = msgspec.json.Decoder(
+    RepositoryState | AnswerEvent, dec_hook=lambda _, values: RepositoryRow(*values)
 )
 
 
@@ -132,7 +109,7 @@ class RepositoryStore(HarvestStore[RepositoryState]):
             folder,
             header or LogHeader(query="", source=""),
             RepositoryState(),
-            _EVENT_DECODER,
+            _DECODER,
             resume=resume,
             rows_per_part=rows_per_part,
         )
@@ -151,10 +128,7 @@ class RepositoryStore(HarvestStore[RepositoryState]):
             self.own_columns = restore_columns(self.header.fields, self.header.shape)
 
     def add_answer(
-        self,
-        windows: HarvestState,
-        rows: list[RepositoryRow],
-        answers: Iterable[PageAnswer] = (),
+        self, windows: HarvestState, rows: list[RepositoryRow], answers: list[PageAnswer]
     ) -> None:
         """Log an answer and add its rows, which are safe from interruption then.
 
@@ -163,11 +137,14 @@ class RepositoryStore(HarvestStore[RepositoryState]):
         windows, rows, answers
             As of :class:`AnswerEvent`.
         """
-        kept = [Answer.from_page(*answer) for answer in answers] if self.folder else []
-        notes, doubt = self.state.notes, self.state.doubt
-        self._add_event(
-            AnswerEvent(windows=windows, rows=rows, answers=kept, notes=notes, doubt=doubt)
+        event = AnswerEvent(
+            windows=windows,
+            rows=rows,
+            answers=answers if self.folder else [],
+            notes=self.state.notes,
+            doubt=self.state.doubt,
         )
+        self._add_event(event)
 
     def _apply_event(self, event: AnswerEvent) -> None:
         """Change the state and the rows as an answer does."""
@@ -197,9 +174,9 @@ class RepositoryStore(HarvestStore[RepositoryState]):
         """Write the rows that are in memory as a part, and the state to the log."""
         spans = self.state.windows.spans
         self.state.answers = [
-            answer
-            for answer in self.state.answers
-            if not any(low <= answer.request.window.low < high for low, high in spans)
+            (request, page)
+            for request, page in self.state.answers
+            if not any(low <= request.window.low < high for low, high in spans)
         ]
         super().save_state(**about)
 

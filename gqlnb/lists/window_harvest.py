@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     Result = TypeVar("Result")
     Steps = Generator[list[PageRequest], list[Page], Result]
 
-JOBS = 10  # spans at once: their counts share requests, 46 of them for 18,400 rows
 READS = 8  # of a window: in each order twice
 FIRST_COUNTS = 4  # of the whole: where counts vary by up to 2, all four are equal in 1 of 125 cases
 FIRST_DOUBTS = (2, 20)  # doubtful windows after which is measured whether counts vary
@@ -177,7 +176,7 @@ class WindowHarvest(TaskQueue[PageRequest, SpanTask]):
         source: Source,
         state: HarvestState | None = None,
         *,
-        tasks: int = JOBS,
+        tasks: int = 10,  # their counts share requests: 46 requests for 18,400 rows
         twice: bool = False,
         answers: Iterable[PageAnswer] = (),
     ) -> None:
@@ -187,7 +186,6 @@ class WindowHarvest(TaskQueue[PageRequest, SpanTask]):
         self._source, self._twice, self._width = source, twice, tasks
         self._count_order = source.orders - 1
         self._doubts = self._heavy = 0
-        self._task: SpanTask | None = None  # that continues
         self._rows: list[Row] = []  # of the windows that were closed
         self._answers: list[tuple[TaskRequest[PageRequest], Page]] = []
         self._known: defaultdict[PageRequest, list[Page]] = defaultdict(list)
@@ -196,11 +194,6 @@ class WindowHarvest(TaskQueue[PageRequest, SpanTask]):
         self._todo = [(source.whole, None)] if self.state.todo is None else list(self.state.todo)
 
     # -- requests and answers
-
-    @property
-    def is_finished(self) -> bool:
-        """Whether all windows are read."""
-        return not (self._todo or self._tasks)
 
     @property
     def has_requests(self) -> bool:
@@ -265,10 +258,6 @@ class WindowHarvest(TaskQueue[PageRequest, SpanTask]):
             span = self._todo.pop()
             self._start_task(SpanTask(span, self._harvest_span(*span)))
 
-    def _continue_task(self, task: SpanTask) -> list[PageRequest] | None:
-        self._task = task
-        return task.advance()
-
     def _recall_answer(self, request: PageRequest) -> Page | None:
         known = self._known.get(request)
         return known.pop(0) if known else None
@@ -319,11 +308,7 @@ class WindowHarvest(TaskQueue[PageRequest, SpanTask]):
         gap: Gap | None = None,
     ) -> None:
         own = [row for row in rows.values() if window.contains(row)]
-        self._get_task().closed.append(ClosedWindow(window, own, agreed, gap))
-
-    def _get_task(self) -> SpanTask:
-        assert self._task is not None  # noqa: S101 - called by its steps
-        return self._task
+        self._task.closed.append(ClosedWindow(window, own, agreed, gap))
 
     def _leave_gap(self, window: Window, rows: Mapping[str, Row], expected: int, why: str) -> None:
         text = self._source.format_window(window)
@@ -353,7 +338,7 @@ class WindowHarvest(TaskQueue[PageRequest, SpanTask]):
         if len(parts) == 1 and count > self.page_size and not window.is_single:
             middle = (window.low + window.high) // 2  # counts that say nothing
             halves = window._replace(low=middle), window._replace(high=middle)
-            self._get_task().todo += [(half, None) for half in halves]
+            self._task.todo += [(half, None) for half in halves]
             return
         if self.state.may_vary and count <= self.page_size * MOST_WINDOWS:
             yield from self._measure_noise(parts[0][0])
@@ -364,7 +349,7 @@ class WindowHarvest(TaskQueue[PageRequest, SpanTask]):
             elif part.is_single:
                 yield from self._read_single(part, rows)
             else:
-                self._get_task().todo.append((part, rows))
+                self._task.todo.append((part, rows))
         yield from self._read_windows(small)
 
     def _read_windows(self, windows: Sequence[tuple[Window, int]]) -> Steps[None]:
@@ -399,7 +384,7 @@ class WindowHarvest(TaskQueue[PageRequest, SpanTask]):
                 self._close(each.window, each.rows)
         noise = self.state.noise
         are_whole = [noise > 0 and is_whole(each.window, each.page, noise) for each in doubtful]
-        self._get_task().repeated += len(doubtful) - sum(are_whole)
+        self._task.repeated += len(doubtful) - sum(are_whole)
         yield from self._read_again(uncounted + doubtful)
 
     def _count_again(
@@ -440,7 +425,7 @@ class WindowHarvest(TaskQueue[PageRequest, SpanTask]):
         else:
             rows = max(page.total, size + 1) if page.more else page.total
             rows = max(rows, count if page.heavy else 0)
-            self._get_task().todo.append((window, rows))
+            self._task.todo.append((window, rows))
 
     def _read_again(self, left: list[WindowPages]) -> Steps[None]:
         """Read windows again, in other orders, until a page is whole and counted twice."""

@@ -346,6 +346,7 @@ class TaskQueue(Generic[Request, AnyTask]):
     def __init__(self) -> None:
         self._number = 0
         self._tasks: dict[int, AnyTask] = {}
+        self._task: AnyTask  # that continues
         self._pending: deque[TaskRequest[Request]] = deque()
 
     @property
@@ -380,8 +381,8 @@ class TaskQueue(Generic[Request, AnyTask]):
 
     def _advance(self, number: int) -> None:
         """Continue a task until it waits for an answer that is not known, or ends."""
-        task = self._tasks[number]
-        while (requests := self._continue_task(task)) is not None:
+        task = self._task = self._tasks[number]
+        while (requests := task.advance()) is not None:
             for place, request in enumerate(requests):
                 if known := self._recall_answer(request):
                     task.answers[place] = known
@@ -392,9 +393,6 @@ class TaskQueue(Generic[Request, AnyTask]):
                 return
         del self._tasks[number]
         self._end_task(task)
-
-    def _continue_task(self, task: AnyTask) -> list[Request] | None:
-        return task.advance()
 
     def _recall_answer(self, request: Request) -> object:  # noqa: ARG002 - for subclasses
         """Return the answer to a request from an interrupted run, or None."""

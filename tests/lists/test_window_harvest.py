@@ -122,7 +122,7 @@ def test_pages_that_are_too_large_become_smaller() -> None:
             windows.feed(task, Page(0, heavy=True) if is_heavy else answer(window, first))
             ids |= {row.id for row in windows.take_rows()}
         coverage = windows.build_coverage(len(ids))
-        assert windows.is_finished
+        assert windows.state.todo == []
         assert (coverage.complete, bool(coverage.gaps)) == (complete, not complete)
         assert len(ids) == (1000 if complete else 0)
 
@@ -152,7 +152,7 @@ def test_a_harvest_continues_at_any_moment() -> None:
         after, _, others = run(second)
         assert sorted(before + after) == sorted(whole)
         assert sorted(ids + others) == sorted(every)
-        assert second.is_finished
+        assert second.state.todo == []
         assert second.build_coverage(1000).complete
 
 

@@ -9,10 +9,10 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from gqlnb.background import defer_interrupt
+from gqlnb.client.paging.page_size import is_overload
 from gqlnb.errors import (
     AnswerError,
     GqlnbError,
-    RateLimited,
     TransportError,
     describe_exception,
 )
@@ -205,31 +205,24 @@ class HarvestRunner:
         try:
             outcome = future.result()
         except GqlnbError as error:
-            self._retry_failed(sent, error, self._pool.explain_failure(sender, client, error))
+            if isinstance(error, TransportError) and is_overload(error):
+                sender.pause(OVERLOAD_PAUSE)
+                self._retry_smaller(sent, error)
+            else:
+                self._retry_failed(sent, error, self._pool.explain_failure(sender, client, error))
             return
         except (CancelledError, Exception) as error:  # executors raise errors of any class
             reason = describe_exception(error)
             msg = f"The executor lost {self._lost_count + 1} requests in a row: {reason}"
             self._retry(sent, TransportError(msg), error)
             return
-        sender.requests += 1
+        sender.requests, sender.limits = sender.requests + 1, 0
         sender.width = self._width if outcome.width > 1 else 1
         sender.budget = outcome.budget
         with defer_interrupt():
             self._storage.state.add_notes(outcome.notes)
-            if outcome.nodes is not None:
-                sender.limits = 0
-                self._add_fields(sent, outcome.nodes, outcome.seconds)
-            elif outcome.pages is not None:
-                sender.limits = 0
-                self._add_answer(sent, outcome.pages, outcome.seconds)
-            elif isinstance(outcome.error, RateLimited):
-                limit, wait = outcome.error, outcome.wait
-                failure = self._pool.explain_failure(sender, client, limit, wait)
-                self._retry_failed(sent, limit, failure)
-            else:
-                sender.pause(OVERLOAD_PAUSE)
-                self._retry_smaller(sent, outcome.error)
+            add = self._add_fields if sent.rows else self._add_answer
+            add(sent, outcome.answers, outcome.seconds)
 
     def _keep_answer(self, rows: Sequence[RepositoryRow] = ()) -> None:
         """Keep an answer to be stored, with further rows."""
@@ -321,22 +314,22 @@ class HarvestRunner:
         data = encode_node({}, [f"The fields were refused: {error}"]).decode()
         self._keep_answer([sent.rows[0]._replace(data=data)])
 
-    def _retry_smaller(self, sent: SentRequest, error: TransportError | None) -> None:
+    def _retry_smaller(self, sent: SentRequest, error: TransportError) -> None:
         """Send a request that was too large again in parts; raise if that does not help."""
-        tasks = sent.tasks
-        if sent.rows and error is not None:
+        if sent.rows:
             self._retry_nodes(sent, error)
             return
         self._batch_size.halve_pages()
-        if len(tasks) > 1:
+        first, *others = sent.tasks
+        if others:
             self._requeue(sent)
-        elif self._drop_fields(tasks[0]):
+        elif self._drop_fields(first):
             return
-        elif error is not None and tasks[0].request.first <= MIN_PAGE_SIZE:
+        elif first.request.first <= MIN_PAGE_SIZE:
             # A count cannot be smaller, and a small page does not fail for its size.
-            self._retry(sent, error, helps=not tasks[0].request.first)
+            self._retry(sent, error, helps=not first.request.first)
         else:
-            self._feed_pages([(tasks[0], TOO_LARGE_PAGE)])
+            self._feed_pages([(first, TOO_LARGE_PAGE)])
 
     def _retry_failed(
         self, sent: SentRequest, error: GqlnbError, failure: GqlnbError | None

@@ -135,7 +135,7 @@ def harvest(
             rows.extend(windows.take_rows())
             sent += 1
             assert sent < most, windows.build_coverage(len(rows))
-    assert windows.is_finished
+    assert windows.state.todo == []
     return rows, windows.build_coverage(len(rows))
 
 

@@ -60,7 +60,7 @@ class SearchExecutor(Executor):
         except AuthError as error:
             future.set_exception(error)
         else:
-            future.set_result(FetchOutcome(pages, None, 0.0, self.width, Budget(), 0.01))
+            future.set_result(FetchOutcome(pages, self.width, Budget(), 0.01))
         return future
 
     def answer_pages(

@@ -199,6 +199,7 @@ class ListHarvest(TaskQueue[ListRequest, WindowTask]):
         self._whole = ValueRange(slice_.least, slice_.most)
         self._grows: bool | None = None  # unknown before rows came in excess of the first count
         self._is_settled = False
+        self._moved: dict[str, None] = {}  # ids of rows that came from several ranges
 
     @property
     def _state(self) -> ListState:
@@ -427,7 +428,7 @@ class ListHarvest(TaskQueue[ListRequest, WindowTask]):
     def _compare(self, left_rounds: int) -> Steps[None]:
         """Find the ranges that changed, or are not proved, to be read again; or end the harvest."""
         state = self._state
-        left = self._store.remove_old_rows()
+        left = self._store.remove_old_rows(self._moved)
         total = yield from self._count_whole()
         again, changed = self._find_unproved(), list[tuple[Reading, int | None]]()
         # Counts of many ranges that change meanwhile agree by chance only. Of fixed values each
@@ -521,7 +522,7 @@ class ListHarvest(TaskQueue[ListRequest, WindowTask]):
 
     def _pause(self) -> None:
         """Make the rows so far available, each of them once."""
-        left = self._store.remove_old_rows()
+        left = self._store.remove_old_rows(self._moved)
         self._store.pause(self._build_coverage(self._state.total, left.total(), []))
 
     def _count_again(self) -> Steps[None]:
@@ -625,7 +626,7 @@ class ListHarvest(TaskQueue[ListRequest, WindowTask]):
             pages=state.pages,
             counts=state.counts,
             repeated=state.repeated,
-            moved=(*self._store.moved,),
+            moved=(*self._moved,),
             gaps=tuple(gaps),
             notes=(*state.notes.values(), *self.notes),
             stopped=self.is_stopped,

@@ -18,9 +18,7 @@ from gqlnb.lists.part_files import find_repeated_rows, write_durably
 from gqlnb.lists.report import Changes
 from gqlnb.lists.store import (
     COVERAGE_NAME,
-    ROWS_PER_PART,
     HarvestStore,
-    LogHeader,
     Part,
     StoredState,
 )
@@ -173,38 +171,13 @@ def find_most_rows(count: int, cap: int | None) -> int:
 
 
 PREVIOUS_NAME = "_previous.json"
-_DECODER: msgspec.json.Decoder[ListState | RangeEvent] = msgspec.json.Decoder(
-    ListState | RangeEvent
-)
 
 
 class ListStore(HarvestStore[ListState]):
-    """The store of a harvest in ranges.
+    """The store of a harvest in ranges."""
 
-    Parameters
-    ----------
-    folder, header, resume, rows_per_part
-        As of :class:`gqlnb.lists.store.HarvestStore`.
-
-    Attributes
-    ----------
-    moved
-        The ids of rows that came from several ranges.
-    """
-
-    def __init__(
-        self,
-        folder: Path | None,
-        header: LogHeader,
-        *,
-        resume: bool = True,
-        rows_per_part: int = ROWS_PER_PART,
-    ) -> None:
-        super().__init__(
-            folder, header, ListState(), _DECODER, resume=resume, rows_per_part=rows_per_part
-        )
-        self.moved: dict[str, None] = {}
-        self._paused: Coverage | None = None
+    state_type = ListState
+    decoder = msgspec.json.Decoder(ListState | RangeEvent)
 
     def _apply_event(self, event: RangeEvent) -> None:
         """Change the state and the rows as an event of the log did."""
@@ -243,8 +216,13 @@ class ListStore(HarvestStore[ListState]):
         if table.num_rows or not self._list_parts():  # without rows the columns are kept once
             self._new.append(Part([(reading.number, table.num_rows)], table))
 
-    def remove_old_rows(self) -> Counter[int]:
+    def remove_old_rows(self, moved: dict[str, None]) -> Counter[int]:
         """Drop the rows of replaced readings, and all but the last of rows with equal ids.
+
+        Parameters
+        ----------
+        moved
+            The ids of which a row was dropped; more are added.
 
         Returns
         -------
@@ -259,7 +237,7 @@ class ListStore(HarvestStore[ListState]):
         repeated = find_repeated_rows(lambda: map(self.list_keys, self._parts))
         for number, ids in repeated.items():
             self._drop_rows(number, ids.keys())
-            self.moved |= dict.fromkeys(ids.values())
+            moved |= dict.fromkeys(ids.values())
         for part in self._parts:
             left.update(part.list_readings())
         return left
@@ -302,15 +280,6 @@ class ListStore(HarvestStore[ListState]):
         for part in self._list_parts():
             prints |= hash_rows(part.load(), self.list_keys(part))
         return prints
-
-    @property
-    def coverage(self) -> Coverage | None:
-        """The report on the harvest, finished or stopped; None while it runs."""
-        return self.state.coverage or self._paused
-
-    def pause(self, coverage: Coverage) -> None:
-        """Keep the report on a stopped harvest, which the next run continues."""
-        self._paused = coverage
 
     def finish(self, coverage: Coverage) -> None:
         """Write the report and mark the harvest as ended."""
@@ -505,11 +474,7 @@ class RangeHarvest:
     @property
     def coverage(self) -> Coverage:
         """The number of rows expected and received, the ranges, and those not proved complete."""
-        coverage = self._store.coverage
-        if coverage is None:
-            msg = "a harvest returns only when it is finished or stopped"
-            raise AssertionError(msg)
-        return coverage
+        return self._store.coverage
 
     @property
     def folder(self) -> Path | None:

@@ -75,8 +75,8 @@ class LogHeader(msgspec.Struct, kw_only=True):
 
     gqlnb: str = "harvest"
     version: int = LOG_VERSION
-    query: str
-    source: str
+    query: str = ""
+    source: str = ""
     fields: str | None = None
     shape: Any = None
     twice: bool = False
@@ -421,10 +421,6 @@ class HarvestStore(Generic[State]):
         The folder; None for memory.
     header
         The first line of the log.
-    state
-        The state at the beginning.
-    decoder
-        Decoder of the lines of the log: states and events.
     resume
         Whether to continue the harvest in the folder; else it is removed.
     rows_per_part
@@ -432,6 +428,8 @@ class HarvestStore(Generic[State]):
 
     Attributes
     ----------
+    state_type, decoder
+        The class of the state, and the decoder of the lines of the log: states and events.
     state
         The state of the harvest.
 
@@ -444,21 +442,23 @@ class HarvestStore(Generic[State]):
         If it cannot be written to.
     """
 
+    state_type: type[State]
+    decoder: msgspec.json.Decoder[Any]
+
     def __init__(
         self,
-        folder: Path | None,
-        header: LogHeader,
-        state: State,
-        decoder: msgspec.json.Decoder[Any],
+        folder: Path | None = None,
+        header: LogHeader | None = None,
         *,
         resume: bool = True,
         rows_per_part: int = ROWS_PER_PART,
     ) -> None:
-        self.folder, self.header, self.state = folder, header, state
+        self.folder, self.header, self.state = folder, header or LogHeader(), self.state_type()
         self._resume, self._rows_per_part = resume, rows_per_part
         self._parts: list[Part] = []  # in files
         self._new: list[Part] = []  # in memory, and in the log
-        self._log = None if folder is None else HarvestLog(folder, header, decoder)
+        self._log = None if folder is None else HarvestLog(folder, self.header, self.decoder)
+        self._paused: Coverage | None = None
         self._stack = ExitStack()
 
     def __enter__(self) -> Self:
@@ -479,7 +479,7 @@ class HarvestStore(Generic[State]):
         """Read the log and the parts of the folder."""
         for event in log.read_events():
             if isinstance(event, StoredState):
-                self._set_state(event)  # type: ignore[arg-type]
+                self.state, self._new = event, []  # type: ignore[assignment]
             elif self.state.coverage is not None:
                 msg = (
                     f"The log in {sanitize_text(folder, 120)} is broken: it goes on after its end. "
@@ -496,10 +496,6 @@ class HarvestStore(Generic[State]):
         paths = (build_part_path(folder, number) for number in range(self.state.parts))
         self._parts = [Part(_read_segments(path), path=path) for path in paths]
         self._save_full_part()
-
-    def _set_state(self, state: State) -> None:
-        """Continue at a state of the log."""
-        self.state, self._new = state, []
 
     def _apply_event(self, event: Any) -> None:  # noqa: ANN401 - of the class of the events
         """Change the state and the rows as an event does."""
@@ -563,6 +559,17 @@ class HarvestStore(Generic[State]):
         # The message of an error with problems is made of them.
         if self.folder is not None and error.args and not getattr(error, "problems", ()):
             error.args = (f"{error.args[0]} {RESUME_HINT}", *error.args[1:])
+
+    @property
+    def coverage(self) -> Coverage:
+        """The report on the harvest, which is finished or stopped."""
+        coverage = self.state.coverage or self._paused
+        assert coverage is not None  # noqa: S101 - for mypy
+        return coverage
+
+    def pause(self, coverage: Coverage) -> None:
+        """Keep the report on a stopped harvest, which the next run continues."""
+        self._paused = coverage
 
     def finish(self, coverage: Coverage) -> None:
         """Write the report, and mark the harvest as ended."""

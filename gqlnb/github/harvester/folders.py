@@ -207,10 +207,9 @@ class HarvestFolder:
             return msgspec.json.decode(log.readline() or b"{}", type=LogLine)
 
     def _build_own_columns(self) -> FieldColumns | None:
-        from gqlnb.github.harvester.field_columns import restore_columns
+        from gqlnb.github.harvester.field_columns import build_own_columns
 
-        header = self._read_header()
-        return None if header.fields is None else restore_columns(header.fields, header.shape)
+        return build_own_columns(self._read_header())
 
     def dataset(self) -> ds.Dataset:
         """Return a lazy Arrow dataset of the present parts.

@@ -113,7 +113,7 @@ class HarvestRunner:
         self._lost_count = 0
         # The last answer, as the state after it, its rows, and the answers for open windows.
         self._unstored: tuple[HarvestState, list[RepositoryRow], list[PageAnswer]] | None = None
-        self._fields = "" if storage.own_columns is None else storage.own_columns.text
+        self._fields = storage.header.fields or ""
         self._incomplete = deque(storage.state.incomplete.values())
         # Own fields come with the pages, until pages with them turn out to be too large.
         self._by_id = bool(self._incomplete)

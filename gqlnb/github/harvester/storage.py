@@ -7,25 +7,23 @@ under way; an interrupted harvest takes the answers from it in place of requesti
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from gqlnb.errors import FrameError, sanitize_text
 from gqlnb.github.harvester.requests import RepositoryRow, encode_node
-from gqlnb.lists.store import ROWS_PER_PART, HarvestStore, LogHeader, Part, StoredState
+from gqlnb.lists.store import HarvestStore, Part, StoredState
 from gqlnb.lists.window_harvest import HarvestState, PageAnswer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from pathlib import Path
 
     import pandas as pd
     import pyarrow as pa
 
     from gqlnb.github.harvester.field_columns import FieldColumns
-    from gqlnb.github.harvester.own_fields import OwnFields
     from gqlnb.lists.report import Coverage
 
 _SORT_KEYS = [("stargazers", "descending"), ("by owner", "ascending"), ("by name", "ascending")]
@@ -75,57 +73,20 @@ class AnswerEvent(msgspec.Struct, tag="answer", kw_only=True):
     doubt: str = ""
 
 
-_DECODER: msgspec.json.Decoder[RepositoryState | AnswerEvent] = msgspec.json.Decoder(
-    RepositoryState | AnswerEvent, dec_hook=lambda _, values: RepositoryRow(*values)
-)
-
-
 class RepositoryStore(HarvestStore[RepositoryState]):
-    """The store of a harvest of repositories.
+    """The store of a harvest of repositories."""
 
-    Parameters
-    ----------
-    folder, header, resume, rows_per_part
-        As of :class:`gqlnb.lists.store.HarvestStore`.
-    fields
-        Own fields of the rows; the header has them too.
+    state_type = RepositoryState
+    decoder = msgspec.json.Decoder(
+        RepositoryState | AnswerEvent, dec_hook=lambda _, values: RepositoryRow(*values)
+    )
 
-    Attributes
-    ----------
-    own_columns
-        The columns of own fields; None without.
-    """
+    @cached_property
+    def own_columns(self) -> FieldColumns | None:
+        """The columns of own fields, with the types that the log has for them; None without."""
+        from gqlnb.github.harvester.field_columns import build_own_columns
 
-    def __init__(
-        self,
-        folder: Path | None = None,
-        header: LogHeader | None = None,
-        *,
-        resume: bool = True,
-        rows_per_part: int = ROWS_PER_PART,
-        fields: OwnFields | None = None,
-    ) -> None:
-        super().__init__(
-            folder,
-            header or LogHeader(query="", source=""),
-            RepositoryState(),
-            _DECODER,
-            resume=resume,
-            rows_per_part=rows_per_part,
-        )
-        self.own_columns: FieldColumns | None = None
-        if fields is not None:
-            from gqlnb.github.harvester.field_columns import FieldColumns
-
-            self.own_columns = FieldColumns(fields)
-
-    def _set_state(self, state: RepositoryState) -> None:
-        """Continue at a state of the log, with the types that it has for own fields."""
-        from gqlnb.github.harvester.field_columns import restore_columns
-
-        super()._set_state(state)
-        if self.header.fields is not None:
-            self.own_columns = restore_columns(self.header.fields, self.header.shape)
+        return build_own_columns(self.header)
 
     def add_answer(
         self, windows: HarvestState, rows: list[RepositoryRow], answers: list[PageAnswer]
@@ -180,8 +141,8 @@ class RepositoryStore(HarvestStore[RepositoryState]):
         ]
         super().save_state(**about)
 
-    def pause(self) -> None:
-        """Make all rows so far available; in a folder the next run goes on from here."""
+    def complete_rows(self) -> None:
+        """Make all rows of a stopped harvest available, if no later run can."""
         if self.folder is None:
             missing = encode_node({}, ["The harvest was stopped before the fields came"]).decode()
             incomplete = self.state.incomplete.values()

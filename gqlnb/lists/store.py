@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import threading
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import IO, TYPE_CHECKING, Any, Generic, Self, TypeVar
@@ -326,8 +326,9 @@ def lock_file(file: IO[bytes]) -> None:
         msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
 
 
-class FolderLock:
-    """The lock of a folder against other harvests in this process and in others.
+@contextmanager
+def lock_folder(folder: Path) -> Iterator[None]:
+    """Lock a folder against other harvests in this process and in others.
 
     Parameters
     ----------
@@ -341,43 +342,30 @@ class FolderLock:
     OSError
         If it cannot be written to.
     """
-
-    def __init__(self, folder: Path) -> None:
-        self._folder, self._absolute_folder = folder, folder.absolute()
-        self._file: IO[bytes] | None = None
-
-    def __enter__(self) -> Self:
-        path = sanitize_text(self._folder, 120)
-        if self._folder.is_file():
-            msg = f"{path} is a file. A harvest writes a folder: name another."
+    path, absolute = sanitize_text(folder, 120), folder.absolute()
+    if folder.is_file():
+        msg = f"{path} is a file. A harvest writes a folder: name another."
+        raise OptionError(msg)
+    folder.mkdir(parents=True, exist_ok=True)
+    msg = f"Another harvest is writing to {path}. Wait until it is over."
+    with _open_folders_lock:
+        # A process unlocks a file when it closes it, however often it has opened it.
+        if absolute in _open_folders:
             raise OptionError(msg)
-        self._folder.mkdir(parents=True, exist_ok=True)
-        msg = f"Another harvest is writing to {path}. Wait until it is over."
-        with _open_folders_lock:
-            if self._absolute_folder in _open_folders:
-                raise OptionError(msg)
-            self._file = (self._folder / LOCK_NAME).open("ab")
-            try:
-                lock_file(self._file)
-            except OSError:
-                self._file.close()
-                self._file = None
-                raise OptionError(msg) from None
-            _open_folders.add(self._absolute_folder)
+        file = (folder / LOCK_NAME).open("ab")
         try:
-            check_foreign_files(self._folder)
-        except BaseException:
-            self.__exit__()
-            raise
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Unlock the folder."""
-        if self._file is not None:
-            self._file.close()
-            self._file = None
-            with _open_folders_lock:
-                _open_folders.discard(self._absolute_folder)
+            lock_file(file)
+        except OSError:
+            file.close()
+            raise OptionError(msg) from None
+        _open_folders.add(absolute)
+    try:
+        check_foreign_files(folder)
+        yield
+    finally:
+        file.close()
+        with _open_folders_lock:
+            _open_folders.discard(absolute)
 
 
 @dataclass(frozen=True, slots=True)
@@ -464,7 +452,7 @@ class HarvestStore(Generic[State]):
     def __enter__(self) -> Self:
         with ExitStack() as stack:
             if self.folder is not None and self._log is not None:
-                stack.enter_context(FolderLock(self.folder))
+                stack.enter_context(lock_folder(self.folder))
                 stack.callback(self._log.close)
                 if self._log.begin(self.state, resume=self._resume):
                     self._restore(self.folder, self._log)

@@ -226,21 +226,16 @@ def build_repository_frame(
         If there is no such list.
     """
     import pandas as pd
+    import pyarrow as pa
     from pyarrow.compute import sort_indices, utf8_lower
 
     keys = rows.select(["stargazers"])
     for name in ("owner", "name"):  # GitHub compares logins and names without regard to case
         keys = keys.append_column(f"by {name}", utf8_lower(rows[name]))
     ordered = rows.take(sort_indices(keys, _SORT_KEYS))
-    frame = pd.DataFrame()
-    for name in build_arrow_schema().names:
-        column = ordered[name]
-        if name == "stargazers":
-            frame[name] = pd.array(column.to_numpy(), dtype="Int64")
-        elif name == "created_at":
-            frame[name] = column.to_pandas()
-        else:
-            frame[name] = pd.array(column, dtype="string")
+    dtypes = {pa.int64(): pd.Int64Dtype(), pa.string(): pd.StringDtype()}
+    base = ordered.select(build_arrow_schema().names)
+    frame: pd.DataFrame = base.to_pandas(types_mapper=dtypes.get)
     if columns is not None:
         frame = columns.add_to_frame(frame, ordered)
     if explode is None:

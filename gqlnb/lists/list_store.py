@@ -202,10 +202,10 @@ class ListStore(HarvestStore[ListState]):
         table
             Its rows.
         """
-        if self._log is not None:
+        if self.folder is not None:
             state = msgspec.structs.replace(self.state, readings=[])
             rows = b"" if reading is None else _encode_rows(table)
-            self._log.append_event(RangeEvent(state=state, reading=reading, rows=rows))
+            self._append_event(RangeEvent(state=state, reading=reading, rows=rows))
         self._hold_reading(reading, table)
         self._save_full_part()
 

@@ -354,55 +354,43 @@ class WindowHarvest(TaskQueue[PageRequest, SpanTask]):
 
     def _read_windows(self, windows: Sequence[tuple[Window, int]]) -> Steps[None]:
         """Read windows of one page each; the plan counted their rows in another order."""
-        size, noise = self.page_size, self.state.noise
-        proved, uncounted, doubtful = list[WindowPages](), list[WindowPages](), list[WindowPages]()
+        size, readings, proved = self.page_size, list[WindowPages](), list[WindowPages]()
         pages = yield [PageRequest(window, 0, size) for window, _ in windows]
         for (window, count), page in zip(windows, pages, strict=True):
             if self._is_too_large(page, size):
                 yield from self._divide(window, page, count, size)
-                continue
-            reading = WindowPages(window, page, count)
-            if not is_whole(window, page, noise):
-                doubtful.append(reading)
-            elif noise or page.total != count:
-                uncounted.append(reading)
             else:
-                proved.append(reading)
-        if not noise:
-            witnessed, others = yield from self._count_again(uncounted, self._count_order)
-            proved, doubtful, uncounted = proved + witnessed, doubtful + others, []
+                readings.append(WindowPages(window, page, count))
+        if not self.state.noise:
+            whole = [each for each in readings if is_whole(each.window, each.page)]
+            proved = [each for each in whole if each.page.total == each.totals[0]]
+            others = [each for each in whole if each not in proved]
+            proved += yield from self._count_again(others, self._count_order)
             # Rows came or went, or one of the counts of the plan is wrong, perhaps as the page is.
             planned, shown = sum(count for _, count in windows), sum(page.total for page in pages)
             if abs(planned - shown) > CUT_ROWS:
-                proved, others = yield from self._count_again(proved, 1)
-                doubtful += others
-        yield from self._note_doubts([each.window for each in doubtful])
+                proved = yield from self._count_again(proved, 1)
+        doubtful = [each for each in readings if each not in proved]
+        for each in doubtful:
+            self._doubts += 1
+            if self._doubts in FIRST_DOUBTS and not self.state.noise:
+                yield from self._measure_noise(each.window)
+        noise = self.state.noise
+        self._task.repeated += sum(
+            not (noise and is_whole(each.window, each.page, noise)) for each in doubtful
+        )
         if self._twice:
-            uncounted += proved
+            doubtful = readings
         else:
             for each in proved:
                 self._close(each.window, each.rows)
-        noise = self.state.noise
-        are_whole = [noise > 0 and is_whole(each.window, each.page, noise) for each in doubtful]
-        self._task.repeated += len(doubtful) - sum(are_whole)
-        yield from self._read_again(uncounted + doubtful)
+        yield from self._read_again(doubtful)
 
-    def _count_again(
-        self, whole: Sequence[WindowPages], order: int
-    ) -> Steps[tuple[list[WindowPages], list[WindowPages]]]:
-        """Count windows again; return those with the count of their page, and the others."""
+    def _count_again(self, whole: Sequence[WindowPages], order: int) -> Steps[list[WindowPages]]:
+        """Count windows again; return those with the count of their page."""
         counts = yield [PageRequest(each.window, order) for each in whole]
-        same, others = list[WindowPages](), list[WindowPages]()
-        for each, count in zip(whole, counts, strict=True):
-            (same if count.total == each.page.total else others).append(each)
-        return same, others
-
-    def _note_doubts(self, windows: Sequence[Window]) -> Steps[None]:
-        """Measure with some of the doubtful windows whether counts vary."""
-        for window in windows:
-            self._doubts += 1
-            if self._doubts in FIRST_DOUBTS and not self.state.noise:
-                yield from self._measure_noise(window)
+        pairs = zip(whole, counts, strict=True)
+        return [each for each, count in pairs if count.total == each.page.total]
 
     def _measure_noise(self, window: Window) -> Steps[None]:
         """Count a small window many times, in which few rows come or go, to see how counts vary."""

@@ -38,7 +38,7 @@ SIGNS = (
     ("MER_ERR", "Mercurius"),
     ("GRAPHQL_PARSE_FAILED", "Apollo Server"),
     ("Cannot query field 'gqlnbUnknownField' on type", "graphql-core (Python)"),
-    ('Cannot query field \\"gqlnbUnknownField\\" on type', "graphql-js"),
+    ('Cannot query field \\"gqlnbUnknownField\\" on type', "graphql-js or a port of it"),
     ("Field 'gqlnbUnknownField' doesn't exist on type", "graphql-ruby"),
     ("graphql-dotnet", "GraphQL.NET"),
     ("HC0", "Hot Chocolate"),

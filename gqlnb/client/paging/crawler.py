@@ -473,7 +473,7 @@ class Crawler:
         self._errors = list(result.errors)
         if not isinstance(self.data, dict):
             for error in self._errors:
-                self._doubts.add("", LOST_PREFIX + sanitize_text(error.get("message", ""), 200))
+                self._doubts.add("", explain_loss(error))
             return
         if self._plan.schema is None:
             shape = build_response_shape(self._plan.document, None)
@@ -522,7 +522,7 @@ class Crawler:
             if lost is None and null and self._plan.has_inner(place):
                 lost = ".".join(place)  # may be a list without pages
             if lost is not None:
-                self._doubts.add(lost, LOST_PREFIX + sanitize_text(error.get("message", ""), 200))
+                self._doubts.add(lost, explain_loss(error))
 
     def _add_lists(
         self,
@@ -682,8 +682,7 @@ class Crawler:
             return
         if is_alone and cursor.attempts > 1 and self._fails_alone is None:
             self._fails_alone, self._batch = True, PAGES_PER_BATCH
-        message = sanitize_text(errors[0].get("message", ""), 200) if errors else ""
-        reason = LOST_PREFIX + (message if errors else "its page is null")
+        reason = explain_loss(errors[0]) if errors else f"{LOST_PREFIX}its page is null"
         self._end_list(cursor, reason)
         self._lost[cursor] = reason
 
@@ -1195,3 +1194,9 @@ class Crawler:
             min(self._cached_at, default=None),
             tuple(self._kept),
         )
+
+
+def explain_loss(error: Mapping[str, Any]) -> str:
+    """Return why a list did not come, with the message of an error, which may be empty."""
+    message = sanitize_text(error.get("message", ""), 200)
+    return LOST_PREFIX + (message or "an error without a message")

@@ -9,6 +9,7 @@ import pytest
 from graphql import GraphQLError
 
 from gqlnb import Client, Schema
+from gqlnb.client.paging.crawler import explain_loss
 from gqlnb.client.paging.duplicates import DuplicateFilter
 from gqlnb.client.transports import InProcessTransport
 from gqlnb.document.paged_fields import ItemList
@@ -721,6 +722,11 @@ def test_a_page_lost_by_a_transient_error_is_requested_again():
     result, said = execute_all(OWNERS, serve_owners(find), PETS)
     assert [len(owner["pets"]) for owner in result.data["items"]] == [7] * 6
     assert (result.report.complete, said) == (True, [])
+
+
+def test_an_error_without_a_message_is_called_so():
+    """As vaex-graphql 0.3 sends for an offset behind the last row of a filtered frame."""
+    assert explain_loss({"message": "", "path": ["df", "row"]}).endswith("without a message")
 
 
 def test_an_error_in_a_later_page_is_reported():

@@ -486,6 +486,26 @@ def test_the_cursor_of_a_page_of_items_is_tried():
     assert report.find("stars: `after`").finding == "cursor"
 
 
+def test_page_info_in_snake_case_is_read():
+    """As of db-graphql-gateway 0.3 and other servers in Python; at most 20 rows come at once."""
+
+    def resolve(_root: Any, args: Any, _context: Any) -> Any:
+        start, size = int(args.get("after") or 0), min(args.get("first") or 20, 20)
+        rows = STARS[start : start + size]
+        info = {"has_next_page": start + size < len(STARS), "end_cursor": str(start + len(rows))}
+        return {"edges": [{"node": row} for row in rows], "page_info": info}
+
+    sdl = """
+    type Query { stars(after: String, first: Int): Page! } type Star { id: ID! }
+    type Page { edges: [Edge!]! page_info: Info! } type Edge { node: Star! }
+    type Info { has_next_page: Boolean! end_cursor: String }
+    """
+    report = Client(Schema(sdl, {"Query": {"stars": resolve}})).describe(["stars"])
+    assert report.find("stars: `after`").finding == "cursor"
+    assert report.find("stars: largest page").finding == "20 rows"
+    assert report.find("stars: above it").finding == "cut silently"
+
+
 def test_the_offset_of_a_page_of_nodes_is_tried():
     """As in Gatsby 5, which has a count beside them."""
 

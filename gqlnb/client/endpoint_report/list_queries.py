@@ -29,6 +29,11 @@ if TYPE_CHECKING:
 
 MAX_LEAVES = 40  # fields of a row
 FIRST_SIZE = 10  # rows, where a size is required
+# As in Relay, and as servers in Python write them.
+PAGE_FLAGS = (
+    *("hasNextPage: hasNextPage", "hasNextPage: has_next_page"),
+    *("endCursor: endCursor", "endCursor: end_cursor"),
+)
 LOOKUPS = frozenset({"node", "nodes", "_entities", "_service"})
 
 
@@ -182,13 +187,14 @@ def build_list_query(
         and is_composite_type(get_named_type(member.type))
         and not member.args  # else it is a list of its own, behind this field
     }
-    if not lists or ("pageInfo" not in fields and find_identifier(kind) is not None):
+    paging = "page_info" if "page_info" in fields else "pageInfo"
+    if not lists or (paging not in fields and find_identifier(kind) is not None):
         return None
-    info = get_named_type(fields["pageInfo"].type) if "pageInfo" in fields else None
+    info = get_named_type(fields[paging].type) if paging in fields else None
     known = getattr(info, "fields", {}) if "after" in declared.args else {}
-    flags = " ".join(name for name in ("hasNextPage", "endCursor") if name in known)
+    flags = " ".join(name for name in PAGE_FLAGS if name.partition(": ")[2] in known)
     step = next((it for it in ("nodes", "edges") if flags and it in lists), next(iter(lists)))
     node = getattr(lists[step], "fields", {}).get("node") if step == "edges" else None
     row_type = lists[step] if node is None else get_named_type(node.type)
-    beside = f"pageInfo {{ {flags} }}" if flags else ""
+    beside = f"pageInfo: {paging} {{ {flags} }}" if flags else ""
     return ListQuery(name, declared, row_type, arguments, step, node is not None, beside)

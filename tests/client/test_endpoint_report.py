@@ -8,12 +8,13 @@ import tomllib
 from typing import Any
 
 import pytest
+from graphql import build_schema
 
 import gqlnb
 from gqlnb import Access, Client, OptionError, Schema, TransportError, config, serve
 from gqlnb.cli.main import main
 from gqlnb.client import connections
-from gqlnb.client.endpoint_report.describe import name_form
+from gqlnb.client.endpoint_report.describe import choose_lists, name_form
 from gqlnb.client.endpoint_report.protocol import load_members, read_parts
 from gqlnb.client.endpoint_report.report import Meter, RequestLimitError
 from gqlnb.http.messages import Response
@@ -226,6 +227,7 @@ def test_answers_in_parts(response, finding):
         (1.5, "number"),
         (True, "boolean"),
         ({"a": 1}, "object"),
+        (["a"], "list"),
         ("P1DT2H", "duration"),
         ("P", "text"),
         (None, "null"),
@@ -484,6 +486,19 @@ def test_the_cursor_of_a_page_of_items_is_tried():
     """
     report = Client(Schema(sdl, {"Query": {"stars": resolve}})).describe(["stars"])
     assert report.find("stars: `after`").finding == "cursor"
+
+
+def test_look_ups_are_no_lists():
+    """Relay's `nodes` needs identifiers; that of Graphinate 0.17 is the nodes of a graph."""
+    types = """
+    interface Node { id: ID! } type Star implements Node { id: ID! } union _Entity = Star
+    scalar _Any type _Service { sdl: String } type Query {
+      node(id: ID!): Node _entities(representations: [_Any!]!): [_Entity]! _service: _Service!
+    """
+    relay = build_schema(types + "nodes(ids: [ID!]!): [Node]! }")
+    assert choose_lists(relay, None) == []
+    graph = build_schema(types + "nodes(nodeId: ID): [Node!]! }")
+    assert [query.name for query in choose_lists(graph, ["nodes"])] == ["nodes"]
 
 
 def test_page_info_in_snake_case_is_read():

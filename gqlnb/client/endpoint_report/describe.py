@@ -330,6 +330,8 @@ def name_form(value: object) -> str:
         return "integer above 2**53" if abs(value) > EXACT else "integer"
     if isinstance(value, str):
         return next((name for name, form in FORMS if re.fullmatch(form, value)), "text")
+    if isinstance(value, list):
+        return "list"
     return "object" if isinstance(value, dict) else "number"
 
 

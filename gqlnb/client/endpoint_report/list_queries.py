@@ -34,7 +34,6 @@ PAGE_FLAGS = (
     *("hasNextPage: hasNextPage", "hasNextPage: has_next_page"),
     *("endCursor: endCursor", "endCursor: end_cursor"),
 )
-LOOKUPS = frozenset({"node", "nodes", "_entities", "_service"})
 
 
 class ListQuery(NamedTuple):
@@ -174,7 +173,7 @@ def build_list_query(
             arguments[argument] = str(FIRST_SIZE)
     kind: NamedType = get_nullable_type(declared.type)
     row_type = get_named_type(kind)
-    if name.startswith("__") or name in LOOKUPS or not is_composite_type(row_type):
+    if name.startswith("__") or not is_composite_type(row_type):
         return None
     if is_list_type(kind):
         return ListQuery(name, declared, row_type, arguments)

@@ -571,10 +571,12 @@ class PagingPlan:
             arguments.append(key.format_argument(name))
             if lookup.is_verified:
                 inside = f"{ADDED_PREFIX}k{index}: {key.field} {inside}"
-        head = f"{ADDED_PREFIX}{number}: {lookup.field}({', '.join(arguments)})"
         if lookup.fragment and on:
             inside = f"... on {on} {{ {inside} }}"
-        return f"{head} {{ {inside} }}"
+        text = f"{lookup.field}({', '.join(arguments)}) {{ {inside} }}"
+        if lookup.around:
+            text = f"{lookup.around} {{ {text} }}"
+        return f"{ADDED_PREFIX}{number}: {text}"
 
     def _collect_shared(self, turns: Sequence[PlannedPage]) -> dict[str, EditableSelection]:
         """Return the selections of fields with several pages, by the names of their fragments."""

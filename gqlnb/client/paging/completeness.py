@@ -31,6 +31,10 @@ EMPTY_PROMISE = (
     "the endpoint reported a next page, and it was empty: rows may be missing, where the order has "
     "nulls or equal values. Order by an id."
 )
+LAST_ROW = (
+    "`last: 1` brings a row that is not among those that came: rows may be missing, where the "
+    "order has nulls, or beyond a limit of the endpoint."
+)
 MAY_CONTINUE = (
     "the list may have more items, but its object cannot be requested again: give it larger pages "
     "in the query."
@@ -371,6 +375,8 @@ def describe_doubt(cursor: ListCursor) -> str | None:
         return "the endpoint reported the end of the list, but more items followed."
     if not counted and is_empty_promise(cursor):
         return EMPTY_PROMISE
+    if cursor.lacks_last_row:
+        return LAST_ROW
     return _describe_doubtful_items(cursor, counted=counted)
 
 

@@ -304,6 +304,8 @@ class ListCursor:
         Positions of the pages requested.
     early_pages
         Pages that came before their turn, by position: answer, number in it, and size.
+    last_page
+        The page with the last row, of which the field was added to the query; else None.
     """
 
     field: PagedField
@@ -321,6 +323,7 @@ class ListCursor:
     early_pages: dict[Position, tuple[int, Result, int | None]] = dataclasses.field(
         default_factory=dict
     )
+    last_page: object = None
     _last_keys: dict[str, Hashable] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -350,6 +353,14 @@ class ListCursor:
             pairs = zip(anchor.lookup.keys, values, strict=True)
             self.key = ObjectKey(type_name, tuple(key.convert(value) for key, value in pairs))
             self.reachable = True
+
+    @property
+    def lacks_last_row(self) -> bool:
+        """Whether the row that is said to be the last one is not among those that came."""
+        page = self.last_page
+        return isinstance(page, dict) and any(
+            each.count_items(page) and not each.is_repeat(page) for each in self.filters
+        )
 
     # -- an answer
 

@@ -172,7 +172,7 @@ class PagingPlan:
                 self._added_infos.update(map(id, added))
         self.suspects = [] if roles is None else self._find_suspects()
         for field in self.fields if roles is not None else ():
-            self._add_last_row(field)
+            self._add_proofs(field)
         self.hidden = find_added_fields(self.selections)
         for field in self.fields:
             field.hidden = find_added_fields(
@@ -295,11 +295,13 @@ class PagingPlan:
                     added = (s for s in page.inner if s.key == field.total[0] and s.added)
                     self._added_counts.update(map(id, added))
 
-    def _add_last_row(self, field: PagedField) -> None:
-        """Select the last row of a connection without a count, which its pages must contain.
+    def _add_proofs(self, field: PagedField) -> None:
+        """Select what shows that the pages of a connection without a count lose rows.
 
-        Cursors that hold the value of a row lose the rows behind a null, and a list that the
-        endpoint cuts somewhere ends like any other: nothing in the pages shows either.
+        Beside the first page its last row, which the pages must contain: cursors that hold the
+        value of a row lose the rows behind a null, and a list that the endpoint cuts somewhere ends
+        like any other. And the cursors of the first page: rows that share one are lost between two
+        pages.
         """
         first, *others = field.selections
         declared = {} if first.declared is None else first.declared.args
@@ -320,6 +322,11 @@ class PagingPlan:
         beside.append(last)
         self._added_counts.add(id(last))
         field.last_row = (*above, name)
+        for edges in lists:
+            if edges.inner is not None and "cursor" in getattr(edges.kind, "fields", {}):
+                add_field(edges.inner, "cursor")
+                added = (below for below in edges.inner if below.added and below.name == "cursor")
+                self._added_counts.update(map(id, added))
 
     def _add_cursors(self, field: PagedField) -> list[ItemList]:
         """Select the cursors of edges, to identify nodes without an identifier."""

@@ -35,6 +35,10 @@ LAST_ROW = (
     "`last: 1` brings a row that is not among those that came: rows may be missing, where the "
     "order has nulls, or beyond a limit of the endpoint."
 )
+SHARED_CURSORS = (
+    "rows of one page have the same cursor, so that others with it may be missing between two "
+    "pages. Order by an id."
+)
 MAY_CONTINUE = (
     "the list may have more items, but its object cannot be requested again: give it larger pages "
     "in the query."
@@ -377,6 +381,8 @@ def describe_doubt(cursor: ListCursor) -> str | None:
         return EMPTY_PROMISE
     if cursor.lacks_last_row:
         return LAST_ROW
+    if cursor.evidence.has_shared_cursors and cursor.place.pages > 1:
+        return SHARED_CURSORS
     return _describe_doubtful_items(cursor, counted=counted)
 
 

@@ -559,6 +559,7 @@ class Crawler:
                     self._outermost.append(cursor)
                 if field.last_row:
                     cursor.last_page = get_at_path(self.data, field.last_row)
+                    cursor.note_shared_cursors(found.value)
                 size = self._sizes.get_size(field) or self._plan.read_size(field)
                 self._add_page(cursor, found.value, size)
                 begun.append(cursor)

@@ -222,6 +222,8 @@ class EndEvidence:
         Number of such pages that had items.
     has_short_pages
         Whether a page before the last one was shorter than requested.
+    has_shared_cursors
+        Whether rows of the first page have the same cursor, and others another.
     longest_answer
         Number of items that the endpoint returned of the outermost list in one answer to another
         request.
@@ -237,6 +239,7 @@ class EndEvidence:
     is_verifying: bool = False
     pages_after_end: int = 0
     has_short_pages: bool = False
+    has_shared_cursors: bool = False
     longest_answer: int = 0
 
     @property
@@ -361,6 +364,15 @@ class ListCursor:
         return isinstance(page, dict) and any(
             each.count_items(page) and not each.is_repeat(page) for each in self.filters
         )
+
+    def note_shared_cursors(self, page: Mapping[str, Any]) -> None:
+        """Note whether some rows of the first page have the same cursor, and others another."""
+        for each in self.field.items if self.field.last_row else ():
+            key = each.cursor or f"{ADDED_PREFIX}cursor"
+            edges = page.get(each.key) if each.node is not None else None
+            found = [e[key] for e in edges or () if isinstance(e, dict) and e.get(key)]
+            # One for all of them is that of the page.
+            self.evidence.has_shared_cursors |= 1 < len(set(map(repr, found))) < len(found)
 
     # -- an answer
 

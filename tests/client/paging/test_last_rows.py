@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import pytest
@@ -32,6 +33,7 @@ class People:
         self.most, self.last, self.asked = most, last, list[dict[str, Any]]()
 
     def resolve(self, _root: object, args: dict[str, Any], _context: object) -> dict[str, Any]:
+        """Return a page, or the last rows."""
         self.asked.append(args)
         if args.get("last"):
             page = ROWS[-args["last"] :] if self.last is None else self.last()
@@ -46,6 +48,7 @@ class People:
         return self.build(page, has_more=len(rows) > len(page))
 
     def build(self, page: list[dict[str, Any]], *, has_more: bool) -> dict[str, Any]:
+        """Return a page as a connection."""
         end = str(page[-1]["age"]) if page else None
         info = {"hasNextPage": has_more, "endCursor": end}
         edges = [{"cursor": str(row["age"]), "node": row} for row in page]
@@ -76,6 +79,36 @@ def test_pages_are_judged_by_the_last_row_too():
     with pytest.warns(UserWarning, match="`last: 1` brings a row"):
         pages = [*open_client(People()).pages(TEXT, progress=False)]
     assert sum(len(page.data["people"]["edges"]) for page in pages) == 120
+
+
+@pytest.mark.parametrize("text", [TEXT, "{ people { edges { mark: cursor node { id } } } }"])
+@pytest.mark.parametrize(
+    ("shared", "cursor", "is_complete"), [(3, None, False), (1, None, True), (1, "page", True)]
+)
+def test_rows_that_share_a_cursor_may_be_missed(text, shared, cursor, is_complete):
+    """The last of them are skipped where a page ends; join-monster 4.0 skips 11 of 1,350 rows.
+
+    A cursor that all rows of a page share is not of a row.
+    """
+    rows = [{"id": str(n), "age": n // shared} for n in range(119)] + [{"id": "119", "age": 999}]
+
+    def resolve(_root: object, args: dict[str, Any], _context: object) -> dict[str, Any]:
+        after = args.get("after")
+        following = [row for row in rows if after is None or row["age"] > int(after)]
+        page = following[-1:] if args.get("last") else following[:10]
+        info = {"hasNextPage": page[-1] is not rows[-1], "endCursor": str(page[-1]["age"])}
+        edges = [{"cursor": cursor or str(row["age"]), "node": row} for row in page]
+        return {"edges": edges, "pageInfo": info}
+
+    sdl = SDL.format(arguments=BOTH, count="")
+    client = Client(Schema(sdl, {"Query": {"people": resolve}}))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        result = client.execute_all(text, progress=False)
+    assert (result.report.got == 120) == is_complete
+    assert result.report.complete == is_complete, result.report.doubts
+    assert is_complete or "have the same cursor" in str(result.report.doubts)
+    assert "gqlnb" not in str(result.data)
 
 
 @pytest.mark.parametrize("age", [119, 0])

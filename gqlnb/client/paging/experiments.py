@@ -744,6 +744,8 @@ class RoleSearch:
             return f"`{self._larger_count}` counts {count}, and {length} rows came"
         if self._other_rows is not None:
             name = self._other_rows
+            if name in self._given:
+                return f"`{name}` brings other rows, which do not follow as paging= says"
             return (
                 f"`{name}` brings as many other rows: a page, or a filter? "
                 f"paging={{{name!r}: 'page'}} or paging={{{name!r}: 'filter'}} says so"

@@ -443,3 +443,20 @@ def test_a_null_page_behind_a_full_one_may_be_another(size):
     with pytest.warns(UserWarning, match="its page is null"):
         result = client.execute_all(f"{{ list{size} {{ id }} }}", progress=False)
     assert not result.report.complete
+
+
+@pytest.mark.parametrize(
+    ("given", "told"), [({}, "says so"), ({"offset": "page"}, "do not follow as paging= says")]
+)
+def test_pages_that_are_reversed_are_no_pages(given, told):
+    """Buildbot 3.11 reverses each page of changes, whose rows are then no next ones anywhere."""
+
+    def resolve(args: dict[str, Any]) -> list[dict[str, int]]:
+        start, size = args.get("offset") or 0, args.get("limit") or 137
+        return [{"id": n} for n in range(start, min(start + size, 137))][::-1]
+
+    sdl = "type Query { rows(limit: Int, offset: Int): [Row!]! } type Row { id: Int! }"
+    client, _ = build_client(sdl, resolve)
+    with pytest.warns(UserWarning, match=f"rows: `offset` brings .* {told}"):
+        result = client.execute_all("{ rows(limit: 20) { id } }", paging=given)
+    assert not result.report.complete

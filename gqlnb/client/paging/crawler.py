@@ -912,7 +912,10 @@ class Crawler:
             self._judged_lengths[suspect.name] = Counter(lengths)
             path = self._plan.path
             is_left_out = path is not None and not is_on_path(suspect.name, path)
-            finding = find_sign_of_cut(suspect, length, counts, can_ask=not is_left_out)
+            together = sum(lengths) if suspect.is_nested else 0
+            finding = find_sign_of_cut(
+                suspect, length, counts, can_ask=not is_left_out, together=together
+            )
             if suspect.is_absent(self.data):
                 finding = Finding(OTHER_TYPE)
             if finding is None and self._is_kept(suspect, length):

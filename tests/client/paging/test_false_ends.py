@@ -506,3 +506,49 @@ def test_rows_of_a_connection_begin_at_the_page_that_the_query_names(given, star
     rows = [edge["node"]["id"] for edge in result.data["rows"]["edges"]]
     assert rows == [str(number) for number in range(start, 250)]
     assert result.report.complete, result.report.doubts
+
+
+OBJECTION = """
+type Query { rows(range: [Int], limit: [Int]): [Row] people(most: [Int]): [Person] }
+type Person { id: Int parts(limit: [Int]): [Row] } type Row { id: Int }
+"""
+
+
+def build_objection_client(count: int) -> Client:
+    """Return a client of lists in the shape of objection-graphql 0.4."""
+
+    def resolve(_root: Any, args: dict[str, Any], _context: Any) -> Any:
+        rows = [{"id": number} for number in range(count)]
+        first, last = (args.get("range") or [0, count])[:2]
+        return rows[first : last + 1][: (args.get("limit") or [count])[0]]
+
+    # The parts of all people come from one database query, whose rows are limited.
+    def resolve_parts(person: Any, args: dict[str, Any], _context: Any) -> Any:
+        start, most = 11 * person["id"], args.get("limit", [10**9])[0]
+        return [{"id": number} for number in range(start, min(start + 11, most))]
+
+    resolvers = {
+        "Query": {"rows": resolve, "people": lambda *_: [{"id": number} for number in range(17)]},
+        "Person": {"parts": resolve_parts},
+    }
+    return Client(Schema(OBJECTION, resolvers))
+
+
+@pytest.mark.parametrize(
+    ("given", "least"),
+    [("limit: 50", 137), ("limit: [50]", 137), ("range: [0, 9]", 10), ("range: [0, 99]", 100)],
+)
+def test_a_bound_in_a_list_may_cut_rows(given, least):
+    """Numbers are in lists in objection-graphql 0.4, and `range` includes both of its ends."""
+    result = build_objection_client(137).execute_all(f"{{ rows({given}) {{ id }} }}")
+    assert len(result.data["rows"]) >= least
+    assert result.report.complete == (len(result.data["rows"]) == 137)
+
+
+@pytest.mark.parametrize("limit", [20, 33, 100])
+def test_lists_of_all_rows_that_are_limited_together_are_doubtful(limit):
+    """So objection-graphql 0.4 limits them."""
+    text = f"{{ people {{ id parts(limit: {limit}) {{ id }} }} }}"
+    result = build_objection_client(137).execute_all(text)
+    came = sum(len(person["parts"]) for person in result.data["people"])
+    assert came == 17 * 11 or not result.report.complete

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from gqlnb.client.paging.cursors import ListCursor
     from gqlnb.document.paged_fields import PagedField
+    from gqlnb.result.shape import Shape
 
 MAX_PAGES_AFTER_END = 20  # with items, of a list that the endpoint reported to have ended
 MAX_EQUAL_PAGES = 40  # equal pages in a row, of rows without an identifier
@@ -413,20 +414,22 @@ def explain_cap(cursor: ListCursor) -> str | None:
     )
 
 
-def find_unknown_lists(data: object, fields: Sequence[PagedField]) -> Iterator[str]:
+def find_unknown_lists(data: object, shape: Shape, fields: Sequence[PagedField]) -> Iterator[str]:
     """Yield the dotted names of lists that do not belong to a paged field."""
-    # Without a schema it is unknown whether such a list has arguments for further pages.
+    # Without a schema it is unknown whether such a list has arguments for further pages. Not so
+    # those in a JSON value, an object of which nothing is selected: its shape has no children.
     followed = {path for field in fields for path in list_response_paths(field)}
     found: dict[str, None] = {}
-    waiting: list[tuple[object, tuple[str, ...]]] = [(data, ())]
+    waiting: list[tuple[object, tuple[str, ...], Shape]] = [(data, (), shape)]
     while waiting:
-        value, path = waiting.pop()
+        value, path, shape = waiting.pop()
         if isinstance(value, list):
             if path not in followed:
                 found[".".join(path)] = None
-            waiting.extend((item, path) for item in value[:MAX_ITEMS_INSPECTED])
+            waiting.extend((item, path, shape) for item in value[:MAX_ITEMS_INSPECTED])
         elif isinstance(value, dict):
-            waiting.extend((inner, (*path, name)) for name, inner in value.items())
+            children = shape.children.items()
+            waiting.extend((value.get(name), (*path, name), child) for name, child in children)
     yield from found
 
 

@@ -81,7 +81,7 @@ from gqlnb.http.error_responses import is_transient_error
 from gqlnb.result.answer_notes import merge_extensions
 from gqlnb.result.paging_report import COMPLETE, MORE_PAGES_FOLLOW, NO_LIST, STOPPED, Report
 from gqlnb.result.result import Result, attach_forms, get_shape, hide_decimals, restore_decimals
-from gqlnb.result.shape import observe_forms
+from gqlnb.result.shape import build_response_shape, observe_forms
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator, Sequence
@@ -482,7 +482,8 @@ class Crawler:
                 self._doubts.add("", LOST_PREFIX + sanitize_text(error.get("message", ""), 200))
             return
         if self._plan.schema is None:
-            self._unknown_lists = tuple(find_unknown_lists(self.data, self._plan.fields))
+            shape = build_response_shape(self._plan.document, None)
+            self._unknown_lists = tuple(find_unknown_lists(self.data, shape, self._plan.fields))
         for field, size in self._sizes.list_unrequested():
             name = format_argument(field.arguments.size)
             self._doubts.add(field.name, f"the query has `{name}: {size}`.")

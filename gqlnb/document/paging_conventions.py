@@ -548,7 +548,7 @@ NEXT_CURSORS = (
 END_CURSORS = ("endCursor", "end_cursor", "cursor")  # not null on the last page either
 TOTAL_COUNTS = (
     *("totalCount", "total", "totalItems", "totalResults", "totalElements", "totalDocs"),
-    *("total_count", "totalRecords", "filteredCount"),
+    *("total_count", "totalRecords", "totalEdges", "filteredCount"),
 )
 PLAIN_COUNT = "count"  # perhaps of the page
 # Without it, Payload 3 counts no items of a `join` field; its pages by number leave some out.

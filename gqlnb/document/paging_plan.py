@@ -460,9 +460,17 @@ class PagingPlan:
         return value if isinstance(value, int) and not isinstance(value, bool) else None
 
     def may_start_later(self, field: PagedField) -> bool:
-        """Return whether the document asks for a page that may not be the first one."""
-        # Whether page 1 is the first is unknown, unless the schema has it as the default.
-        return self.read_start(field) not in {None, 0, field.arguments.default_position}
+        """Return whether the document asks for a page by a number that may not be the first one."""
+        if field.kind == "page":
+            # Whether page 1 is the first is unknown, unless the schema has it as the default.
+            return self.read_start(field) not in {None, 0, field.arguments.default_position}
+        first = field.carriers[0]
+        return any(
+            normalize_name(name) in PAGE_NAMES
+            and is_position(first.declared, name)
+            and not _is_first(name, self._read_value(node))
+            for name, node in first.arguments.items()
+        )
 
     def has_late_start(self, field: PagedField) -> bool:
         """Return whether the document skips items, so that the total count includes more."""

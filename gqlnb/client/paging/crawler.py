@@ -304,14 +304,20 @@ class Crawler:
                 still_open.append(cursor)
         self._open = still_open
 
-    def _is_verification(self, request: PageRequest) -> bool:
-        """Return whether a failed request only verified ends of lists; then they count."""
+    def _is_verification(
+        self, request: PageRequest, errors: Iterable[Mapping[str, Any]] | None
+    ) -> bool:
+        """Return whether a failed request only verified ends of lists; then they count.
+
+        If its pages had grown, they are requested again as before, unless `errors` is None.
+        """
         if not request.cursors or not all(
             cursor.evidence.is_verifying for cursor in request.cursors
         ):
             return False
-        self._release_cursors(request)
-        self._skip_verification()
+        if errors is None or not self._refuse_growth(request, errors):
+            self._release_cursors(request)
+            self._skip_verification()
         return True
 
     def _skip_verification(self) -> None:
@@ -398,7 +404,7 @@ class Crawler:
             for number, (cursor, size) in (entries if result.errors else ())
             if get_at_path(result.data, cursor.build_page_steps(number)) is None
         ]
-        if nulls and (self._is_verification(request) or self._refuse_batch(request)):
+        if nulls and (self._is_verification(request, result.errors) or self._refuse_batch(request)):
             return
         if has_size_error(result.errors):
             if self._refuse_growth(request, result.errors) or self._shrink_pages(request):
@@ -789,7 +795,7 @@ class Crawler:
         may_be_growth = not (isinstance(error, TransportError) and error.status in {401, 403, 429})
         if (
             self._refuse_trial(request, error)
-            or self._is_verification(request)
+            or self._is_verification(request, errors if may_be_growth else None)
             or (may_be_growth and self._refuse_batch(request))
             or (may_be_growth and self._refuse_growth(request, errors, messages))
         ):
@@ -913,7 +919,10 @@ class Crawler:
             self._judged_lengths[suspect.name] = Counter(lengths)
             path = self._plan.path
             is_left_out = path is not None and not is_on_path(suspect.name, path)
-            finding = find_sign_of_cut(suspect, length, counts, can_ask=not is_left_out)
+            together = sum(lengths) if suspect.is_nested else 0
+            finding = find_sign_of_cut(
+                suspect, length, counts, can_ask=not is_left_out, together=together
+            )
             if suspect.is_absent(self.data):
                 finding = Finding(OTHER_TYPE)
             if finding is None and self._is_kept(suspect, length):

@@ -7,13 +7,12 @@ import logging
 import random
 import sys
 import time
-from collections import deque
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from gqlnb.client.credentials import Credentials, bind_credentials, check_header_value
 from gqlnb.client.event_streams import (
@@ -355,91 +354,9 @@ def seal_init(given: Mapping[str, Any], secrets: list[Token]) -> dict[str, Any]:
     return payload
 
 
-T = TypeVar("T")
-MAX_BUFFERED_EVENTS = 64  # events read ahead; the sockets below hold some more
-
-
-# `asyncio.Queue` bounds items alone, and cannot end before Python 3.13.
-class StreamBuffer(Generic[T]):
-    """A queue with a bound in items and bytes, which ends with the error of its source.
-
-    Parameters
-    ----------
-    most
-        Largest number of items.
-    size
-        Largest number of bytes, exceeded by at most one item; None for any number.
-    """
-
-    def __init__(self, most: int, size: int | None) -> None:
-        self._max_items, self._max_bytes = most, size
-        self._items: deque[tuple[T, int]] = deque()
-        self._held_bytes = 0
-        self._is_finished = False
-        self._error: Exception | None = None
-        self._changed = asyncio.Condition()
-
-    async def put(self, item: T, size: int) -> None:
-        """Add an item as soon as there is room."""
-        async with self._changed:
-            await self._changed.wait_for(self._has_room)
-            self._items.append((item, size))
-            self._held_bytes += size
-            self._changed.notify_all()
-
-    def _has_room(self) -> bool:
-        full = self._max_bytes is not None and self._held_bytes >= self._max_bytes
-        return len(self._items) < self._max_items and not full
-
-    async def finish(self, fault: Exception | None) -> None:
-        """End the queue, with an error if there was one."""
-        async with self._changed:
-            self._is_finished, self._error = True, fault
-            self._changed.notify_all()
-
-    async def take(self) -> tuple[T] | None:
-        """Return the oldest item in a tuple, waiting for it; None, or the error, at the end."""
-        async with self._changed:
-            await self._changed.wait_for(lambda: self._items or self._is_finished)
-            if not self._items and self._error is not None:
-                raise self._error
-            if not self._items:
-                return None
-            item, size = self._items.popleft()
-            self._held_bytes -= size
-            self._changed.notify_all()
-            return (item,)
-
-
-async def read_ahead(
-    source: AsyncGenerator[T, None], size_of: Callable[[T], int], size: int | None
-) -> AsyncGenerator[T, None]:
-    """Yield the items of `source`, which a separate task reads ahead."""
-    # The source runs in that one task from beginning to end, so that it answers pings while no item
-    # is taken, until the buffer is full: 64 items, or `size` bytes. It ends before this generator.
-    buffer: StreamBuffer[T] = StreamBuffer(MAX_BUFFERED_EVENTS, size)
-
-    async def fill_buffer() -> None:
-        fault = None
-        try:
-            async with aclosing(source):
-                async for item in source:
-                    await buffer.put(item, size_of(item))
-        except Exception as error:  # noqa: BLE001 - raised by `take`
-            fault = error
-        await buffer.finish(fault)
-
-    task = asyncio.create_task(fill_buffer())
-    try:
-        while (taken := await buffer.take()) is not None:
-            yield taken[0]
-    finally:
-        task.cancel()
-        await asyncio.wait([task])
-
-
 StreamKind = Literal["ws", "sse", "multipart"]
 ResponseStream = AsyncGenerator[Response | None, None]
+MAX_BUFFERED_EVENTS = 64  # events read ahead; the sockets below hold some more
 SUBPROTOCOLS = tuple(OPERATIONS)
 HANDSHAKE_SECONDS = 10.0  # seconds until a handshake is tried in another way
 # Statuses of a handshake that do not tell whether there are WebSockets: the token, or an overload.
@@ -468,6 +385,48 @@ class SubscriptionOptions(NamedTuple):
     accept: str | None = None
 
 
+async def read_ahead(source: ResponseStream, cap: int | None) -> ResponseStream:
+    """Yield the responses of `source`, which a separate task reads ahead."""
+    # The source runs in that one task from beginning to end, so that it answers pings while no
+    # response is taken, until 64 responses or `cap` bytes are waiting. It ends before this
+    # generator. The last item of the queue is no tuple: None, or the error of the source.
+    queue: asyncio.Queue[tuple[Response | None] | Exception | None]
+    queue = asyncio.Queue(MAX_BUFFERED_EVENTS)
+    waiting_bytes, has_room = 0, asyncio.Event()
+    has_room.set()
+
+    def count_bytes(response: Response | None, sign: int) -> None:
+        nonlocal waiting_bytes
+        waiting_bytes += sign * (0 if response is None else len(response.body))
+        if cap is None or waiting_bytes < cap:
+            has_room.set()
+        else:
+            has_room.clear()
+
+    async def fill_queue() -> None:
+        fault = None
+        try:
+            async with aclosing(source):
+                async for response in source:
+                    await has_room.wait()
+                    count_bytes(response, 1)
+                    await queue.put((response,))
+        except Exception as error:  # noqa: BLE001 - raised to the reader
+            fault = error
+        await queue.put(fault)
+
+    task = asyncio.create_task(fill_queue())
+    try:
+        while isinstance(taken := await queue.get(), tuple):
+            count_bytes(taken[0], -1)
+            yield taken[0]
+        if taken is not None:
+            raise taken
+    finally:
+        task.cancel()
+        await asyncio.wait([task])
+
+
 def open_responses(
     transport: Transport, request: Request, options: SubscriptionOptions
 ) -> ResponseStream:
@@ -477,7 +436,7 @@ def open_responses(
         return stream_in_process(carrier, request)
     # In process there is nothing to answer while no item is taken, so no reading ahead.
     cap = carrier.cap if isinstance(carrier, HttpTransport) else None
-    return read_ahead(stream_by_first_offer(carrier, request, options), _measure_body, cap)
+    return read_ahead(stream_by_first_offer(carrier, request, options), cap)
 
 
 def require_streaming(transport: Transport) -> InProcessTransport | HttpTransport | AsgiTransport:
@@ -491,10 +450,6 @@ def require_streaming(transport: Transport) -> InProcessTransport | HttpTranspor
         "subscriptions. Give the client the endpoint's address."
     )
     raise TargetError(msg)
-
-
-def _measure_body(response: Response | None) -> int:
-    return 0 if response is None else len(response.body)
 
 
 async def stream_in_process(transport: InProcessTransport, request: Request) -> ResponseStream:

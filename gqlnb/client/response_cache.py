@@ -28,6 +28,7 @@ import msgspec
 
 from gqlnb.client.http_transport import HttpTransport
 from gqlnb.client.recording.cassette import encode_request
+from gqlnb.client.recording.session import leave_block
 from gqlnb.config import get_cache_folder
 from gqlnb.document.json_codec import JSONError
 from gqlnb.document.syntax import normalize_document
@@ -79,23 +80,14 @@ class CachePolicy(msgspec.Struct, frozen=True, eq=False):
     refresh: bool = False
 
     def __enter__(self) -> Self:
-        global _open_policies  # noqa: PLW0603 - as for recordings, for all threads
-        with _open_policies_lock:
-            _open_policies = (*_open_policies, self)
+        _open_policies.append(self)
         return self
 
     def __exit__(self, *_: object) -> None:
-        global _open_policies  # noqa: PLW0603
-        with _open_policies_lock:
-            before = list(_open_policies)
-            # The last entry: a policy may be entered again within its own block.
-            before.reverse()
-            before.remove(self)
-            _open_policies = tuple(reversed(before))
+        leave_block(_open_policies, self)
 
 
-_open_policies: tuple[CachePolicy, ...] = ()
-_open_policies_lock = threading.Lock()
+_open_policies: list[CachePolicy] = []  # as for recordings, of the whole process
 
 
 @explain_keywords

@@ -249,7 +249,11 @@ def compare_schemas(
     ]
     ranks = BREAKING, DANGEROUS, SAFE
     changes.sort(key=lambda change: (not change.touches, ranks.index(change.severity)))
-    broken = dict(find_broken(before, now, texts))
+    broken = {
+        label_operation(text): why
+        for text in texts
+        if (why := find_first_error(text, now)) and not find_first_error(text, before)
+    }
     return SchemaChanges(tuple(changes), broken, source, is_diff=is_diff)
 
 
@@ -518,16 +522,6 @@ class PlaceCollector(Visitor):
                     # Input types may contain themselves.
                     if inner.name not in self.found:
                         waiting.append(inner)
-
-
-def find_broken(
-    before: GraphQLSchema, now: GraphQLSchema, texts: Sequence[str]
-) -> Iterator[tuple[str, str]]:
-    """Yield the documents that were valid and are invalid now, each with its first error."""
-    for text in texts:
-        why = find_first_error(text, now)
-        if why and not find_first_error(text, before):
-            yield label_operation(text), why
 
 
 def find_first_error(text: str, schema: GraphQLSchema) -> str:

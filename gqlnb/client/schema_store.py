@@ -138,8 +138,6 @@ def find_cache_path(url: str, headers: Iterable[str]) -> Path | None:
 def read_cache(path: Path) -> CachedSchema | None:
     """Return the entry in a file; None if it is missing, damaged or of another program."""
     try:
-        if not path.is_file():  # opening a pipe would block
-            return None
         head, _, packed = path.read_bytes().partition(b"\n")
         return CachedSchema(packed, msgspec.json.decode(head, type=CacheHeader).fetched)
     except (OSError, msgspec.MsgspecError):

@@ -14,7 +14,7 @@ import os
 import threading
 import time
 from collections.abc import Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
@@ -49,6 +49,7 @@ from gqlnb.tokens import collect_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from contextlib import AbstractContextManager
 
 try:
     import fcntl
@@ -383,19 +384,14 @@ class Cassette:
     @contextmanager
     def _open(self, mode: str) -> Iterator[IO[bytes] | None]:
         """Open and lock the file; yield None if it is opened for reading and does not exist."""
+        opened: AbstractContextManager[IO[bytes] | None] = nullcontext()
         try:
-            file = self._open_locked(mode)
-        except FileNotFoundError as error:
-            if mode == "ab":
-                raise self._build_file_error(error) from None
-            file = None
+            opened = self._open_locked(mode)
         except OSError as error:
-            raise self._build_file_error(error) from None
-        try:
+            if mode == "ab" or not isinstance(error, FileNotFoundError):
+                raise self._build_file_error(error) from None
+        with opened as file:
             yield file
-        finally:
-            if file is not None:
-                file.close()
 
     def _open_locked(self, mode: str) -> IO[bytes]:
         while True:
@@ -467,18 +463,15 @@ def mask_secrets(data: bytes) -> bytes:
         if not leaks:
             break
         data = text.encode()
-        try:
+        with suppress(JSONError):
             load_json(data)
-        except JSONError:
-            is_json = False
-        else:
-            is_json = True
-        if not is_json:  # raised here, as the frames of the other error contain the text
-            msg = (
-                "The request or response cannot be recorded: removing the token would make it "
-                "invalid JSON."
-            )
-            raise ReplayError(msg)
+            continue
+        # Raised here, as the frames of the other error contain the text.
+        msg = (
+            "The request or response cannot be recorded: removing the token would make it "
+            "invalid JSON."
+        )
+        raise ReplayError(msg)
     return data
 
 

@@ -21,7 +21,6 @@ import msgspec
 from gqlnb.client.credentials import (
     DEFAULT_URL,
     Credentials,
-    bind_credentials,
     is_secret_name,
     split_socket_url,
     strip_url,
@@ -490,7 +489,7 @@ def open_address(url: str, options: EndpointOptions) -> Endpoint:
     )
     if options.batch is not None:
         transport.wrapper = ArrayWrapper()
-    bind_credentials(url, options.credentials, options.uds)
+    options.credentials.bind(url, options.uds)
     return Endpoint(transport, options)
 
 
@@ -595,7 +594,7 @@ def apply_call_options(
         token = given.token if replaced else credentials.token
         credentials = Credentials(token, {**kept, **given.headers})
         if isinstance(transport, HttpTransport):
-            bind_credentials(transport.url, credentials, transport.uds)
+            credentials.bind(transport.url, transport.uds)
         # A client that lacks its token can still make calls that bring their own.
         missing = missing or (None if replaced else settings.missing_token_error)
         settings = replace(settings, missing_token_error=missing)

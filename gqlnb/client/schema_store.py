@@ -31,6 +31,7 @@ from gqlnb.client.schema_diff import SchemaChanges, compare_schemas
 from gqlnb.config import get_cache_folder, replace_file
 from gqlnb.document.document import Document
 from gqlnb.document.json_codec import JSONError, dump_json
+from gqlnb.document.sized_cache import SizedCache
 from gqlnb.errors import (
     AnswerError,
     AuthError,
@@ -226,8 +227,8 @@ class SchemaStore:
         self._is_revalidated = False  # whether the endpoint was asked since the cache was read
         self._has_tried = False  # whether a result without schema has led to an attempt
         self._loaded_through: Recording | None = None
-        self._texts: dict[str, None] = {}
-        self._answered: dict[object, None] = {}
+        self._texts: SizedCache[str, None] = SizedCache(MAX_TEXTS, MAX_TEXTS)
+        self._answered: SizedCache[object, None] = SizedCache(MAX_TEXTS, MAX_TEXTS)
         self._lock = threading.RLock()  # held while loading; reentrant for nested loads
         self._start_lock = threading.Lock()  # another one, as `peek_schema` must not wait
 
@@ -380,23 +381,23 @@ class SchemaStore:
     def inherit_history(self, other: SchemaStore) -> None:
         """Take over the baseline and the texts of another store of the same endpoint."""
         self._baseline = other._baseline
-        self._texts.update(other._texts)
-        self._answered.update(other._answered)
+        self._texts, self._answered = other._texts, other._answered
 
     def record_text(self, text: str) -> None:
         """Remember a text that was sent, for :meth:`find_changes`."""
         if len(text) <= MAX_CACHED_TEXT:
-            add_bounded(self._texts, text)
+            self._texts.add(text, None, 1)
 
     # The same call has the same answer before and after the schema is known: what the endpoint has
     # answered is sent again, whatever the schema says. Of variables the very values count, since
     # another value may have a misspelled field that the endpoint would ignore.
     def record_answer(self, text: str, variables: Mapping[str, Any] | None = None) -> None:
         """Remember that the endpoint has answered a text, and one with these JSON variables."""
-        add_bounded(self._answered, hash(text))
+        self._answered.add(hash(text), None, 1)
         if variables:
             with suppress(JSONError):  # with files
-                add_bounded(self._answered, (hash(text), hash(dump_json(dict(variables)))))
+                key = hash(text), hash(dump_json(dict(variables)))
+                self._answered.add(key, None, 1)
 
     def has_answered(self, text: str, variables: Mapping[str, Any] | None = None) -> bool:
         """Return whether the endpoint has answered a text, and with these variables if given."""
@@ -529,16 +530,6 @@ class SchemaStore:
         if self._endpoint.credentials.token is not None:
             headers.append("authorization")
         return find_cache_path(transport.url, headers)
-
-
-def add_bounded(entries: dict[Any, None], key: object) -> None:
-    """Add a key; remove the oldest ones beyond `MAX_TEXTS`."""
-    if key in entries:
-        return
-    entries[key] = None
-    while len(entries) > MAX_TEXTS:
-        with suppress(StopIteration, KeyError, RuntimeError):  # another thread was sooner
-            del entries[next(iter(entries))]
 
 
 def unpack_schema(entry: CachedSchema) -> LoadedSchema:

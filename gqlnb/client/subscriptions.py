@@ -14,7 +14,7 @@ from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from gqlnb.client.credentials import Credentials, bind_credentials, check_header_value
+from gqlnb.client.credentials import Credentials, check_header_value
 from gqlnb.client.event_streams import (
     ACCEPT_EVENTS,
     ACCEPT_PARTS,
@@ -77,6 +77,7 @@ NO_STREAM_HINT = (
 )
 ANSWERED_ONCE = "the endpoint returned a single JSON response instead of an event stream."
 ConnectionInit = Mapping[str, Any] | bool | None
+StreamingTransport = InProcessTransport | HttpTransport | AsgiTransport
 _LOG = logging.getLogger("gqlnb")
 
 
@@ -124,7 +125,7 @@ class SubscriptionRunner:
 
     def __init__(
         self,
-        transport: Transport,
+        transport: StreamingTransport,
         request: Request,
         context: ResponseContext,
         options: SubscriptionOptions,
@@ -306,7 +307,7 @@ def open_subscription(
     payload = seal_init(init, tokens) if isinstance(init, Mapping) else init
     if tokens and isinstance(transport, HttpTransport):
         named = {f"init-{number}": token for number, token in enumerate(tokens)}
-        bind_credentials(transport.url, Credentials(None, named), transport.uds)
+        Credentials(None, named).bind(transport.url, transport.uds)
     options = SubscriptionOptions(kind, payload, timeout)
     if incremental:
         if isinstance(transport, InProcessTransport) and (
@@ -428,20 +429,19 @@ async def read_ahead(source: ResponseStream, cap: int | None) -> ResponseStream:
 
 
 def open_responses(
-    transport: Transport, request: Request, options: SubscriptionOptions
+    transport: StreamingTransport, request: Request, options: SubscriptionOptions
 ) -> ResponseStream:
     """Return the responses of a subscription: None when it is accepted, then one per event."""
-    carrier = require_streaming(transport)
-    if isinstance(carrier, InProcessTransport):
-        return stream_in_process(carrier, request)
+    if isinstance(transport, InProcessTransport):
+        return stream_in_process(transport, request)
     # In process there is nothing to answer while no item is taken, so no reading ahead.
-    cap = carrier.cap if isinstance(carrier, HttpTransport) else None
-    return read_ahead(stream_by_first_offer(carrier, request, options), cap)
+    cap = transport.cap if isinstance(transport, HttpTransport) else None
+    return read_ahead(stream_by_first_offer(transport, request, options), cap)
 
 
-def require_streaming(transport: Transport) -> InProcessTransport | HttpTransport | AsgiTransport:
+def require_streaming(transport: Transport) -> StreamingTransport:
     """Return the transport, or raise TargetError or ReplayError if it carries no subscriptions."""
-    if isinstance(transport, (InProcessTransport, HttpTransport, AsgiTransport)):
+    if isinstance(transport, StreamingTransport):
         return transport
     if isinstance(transport, RecordingTransport):
         raise build_unrecordable_error(transport.recording, "subscriptions", "these need not end.")
@@ -593,12 +593,17 @@ async def stream_over_subprotocol(
         If it does not answer the handshake.
     """
     until = monotonic() + limits[1]
+    open_link: Any = open_network_link if isinstance(transport, HttpTransport) else open_asgi_link
+    link: AsgiLink | NetworkLink | Response | TransportError
     link = await open_link(transport, limits[0], offered, secrets.headers)
     if isinstance(link, BaseException):
         raise link
     if isinstance(link, Response):
-        yield link  # an error response, which the caller reads
-        return
+        if link.status in INCONCLUSIVE_STATUSES:
+            yield link  # an error response, which the caller reads
+            return
+        msg = f"{transport.source}: the endpoint offers no WebSocket (HTTP {link.status})."
+        raise NotOfferedError(msg, status=link.status)
     kind, transport.stream_kind = transport.stream_kind, "ws"
     payload = None if secrets.init is None else dump_json(secrets.init)
     operation = OPERATIONS[link.subprotocol](request, payload)
@@ -662,26 +667,6 @@ async def stream_authorized(
             yield refusal
             return
         secrets = renewed
-
-
-async def open_link(
-    transport: HttpTransport | AsgiTransport,
-    seconds: float,
-    offered: Sequence[str],
-    secrets: Mapping[str, str],
-) -> AsgiLink | NetworkLink | Response | TransportError:
-    """Return a WebSocket, the HTTP response instead of it, or the error to raise."""
-    link: AsgiLink | NetworkLink | Response | TransportError
-    if isinstance(transport, AsgiTransport):
-        link = await open_asgi_link(transport, seconds, offered, secrets)
-    else:
-        link = await open_network_link(transport, seconds, offered, secrets)
-    if not isinstance(link, Response) or link.status in INCONCLUSIVE_STATUSES:
-        return link
-    return NotOfferedError(
-        f"{transport.source}: the endpoint offers no WebSocket (HTTP {link.status}).",
-        status=link.status,
-    )
 
 
 def reveal_tokens(value: object, refused: object = None) -> object:

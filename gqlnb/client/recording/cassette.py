@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Mapping
 from contextlib import contextmanager, nullcontext, suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
@@ -161,6 +162,7 @@ class LineSpan(NamedTuple):
     line: CassetteLine
 
 
+normalize_text = lru_cache(512)(normalize_document)
 _LINE_DECODER = msgspec.json.Decoder(CassetteLine)
 _ANSWER_DECODER = msgspec.json.Decoder(RecordedAnswer)
 
@@ -184,7 +186,6 @@ class Cassette:
         self._lock = threading.RLock()
         self._file_state: tuple[int, ...] = ()  # when the file was read
         self._spans_by_key: dict[bytes, list[LineSpan]] = {}
-        self._loose_keys: dict[bytes, bytes] | None = None
         self._superseded = 0
         self._line_count = 0
 
@@ -284,17 +285,11 @@ class Cassette:
         # hand, or which has a mask in the place of a secret that this process does not know.
         if key in self._spans_by_key:
             return self._spans_by_key[key]
-        if self._loose_keys is None:
-            self._loose_keys = {}
-            for stored, (span, *_) in self._spans_by_key.items():
-                line = span.line
-                text = normalize_document(line.query)
-                loose = encode_request(line.connection, text, line.operation, line.variables)
-                self._loose_keys.setdefault(loose, stored)
-        if key in self._loose_keys:
-            return self._spans_by_key[self._loose_keys[key]]
-        for stored, spans in self._spans_by_key.items():
-            if MASK_BYTES in stored and is_masked_match(stored, key):
+        for spans in self._spans_by_key.values():
+            line = spans[0].line
+            text = normalize_text(line.query)
+            loose = encode_request(line.connection, text, line.operation, line.variables)
+            if loose == key or (MASK_BYTES in loose and is_masked_match(loose, key)):
                 return spans
         return []
 
@@ -303,7 +298,6 @@ class Cassette:
         if file is not None and read_file_state(file) == self._file_state:
             return True
         self._file_state, self._spans_by_key, self._superseded, self._line_count = (), {}, 0, 0
-        self._loose_keys = None
         if file is None:
             return False
         file.seek(0)
@@ -329,7 +323,6 @@ class Cassette:
         spans = self._spans_by_key.setdefault(key, [])
         self._superseded += len(spans[max(0, line.take - 1) :])
         spans[max(0, line.take - 1) :] = [span]
-        self._loose_keys = None
 
     def _check_header(self, text: bytes) -> None:
         """Raise unless the first line is that of a recording in this format."""

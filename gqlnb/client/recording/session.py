@@ -18,10 +18,10 @@ from gqlnb.client.recording.cassette import (
     decode_answer,
     encode_outcome,
     mask_secrets,
+    normalize_text,
 )
 from gqlnb.client.transports import InProcessTransport
 from gqlnb.document.json_codec import load_json
-from gqlnb.document.syntax import normalize_document
 from gqlnb.errors import (
     AuthError,
     LiteralSecretError,
@@ -55,7 +55,6 @@ REPLAY_VARIABLE = "GQLNB_REPLAY"
 RECORD_VARIABLE = "GQLNB_RECORD"
 RecordingMode = Literal["replay", "record", "auto"]
 RECORDING_MODES = get_args(RecordingMode)
-MAX_DOCUMENTS_CACHED = 256
 SERVER_NAME = "server"  # stands for any server of this process, as its port may change
 # Versions of gqlnb and graphql-core have different introspection queries; all are recorded as one.
 INTROSPECTION_QUERY = "query IntrospectionQuery { __schema }"
@@ -116,7 +115,6 @@ class Recording:
         self._is_prepared = False
         self._replay_counts: dict[bytes, int] = {}
         self._recorded_takes: dict[bytes, tuple[int, Mapping[str, Any] | None]] = {}
-        self._normalize = lru_cache(MAX_DOCUMENTS_CACHED)(normalize_document)
         if mode == "replay" and not self.path.exists():
             hint = format_recording_hint(self.display_path)
             msg = f"There is no recording {self.display_path}. {hint}"
@@ -132,7 +130,7 @@ class Recording:
         kind = "query" if document is None else document.kind
         variables = request.variables
         # Without layout, so that a recording survives editing the white space of a cell.
-        text = self._normalize(ast)
+        text = normalize_text(ast)
         if INTROSPECTION_PATTERN.match(text):
             text = INTROSPECTION_QUERY
         key = build_request_key(connection, text, operation, dict(variables or {}))

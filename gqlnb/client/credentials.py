@@ -426,43 +426,34 @@ def check_header_value(name: str, value: object) -> str | Token:
     """
     if isinstance(value, Token):
         return value
+    subject = f"The header {sanitize_text(name, 40)!r}"
     if not isinstance(value, str):
         held = getattr(value, "token", None)  # of a TokenBox, None if it is empty
         if isinstance(held, Token):
             return held
-        raise TargetError(
-            _describe_fault(
-                name,
-                f"has a value of type {type(value).__name__}; give text, or for a secret "
-                f"{HEADER_SOURCES}.",
-            )
-        )
+        kind = type(value).__name__
+        msg = f"{subject} has a value of type {kind}; give text, or for a secret {HEADER_SOURCES}."
+        raise TargetError(msg)
     given, value = value.strip(), resolve_value(value.strip())
     if not HEADER_VALUE.fullmatch(value):
-        raise TargetError(
-            _describe_fault(
-                name,
-                "contains a line break or another character that is not allowed in header values.",
-            )
+        msg = (
+            f"{subject} contains a line break or another character that is not allowed in header "
+            "values."
         )
+        raise TargetError(msg)
     secret = given != value or is_secret_name(name) or has_secret(f"{name}: {value}")
     if not value or not secret:
         return value
     if not value.isascii():
-        raise TargetError(_describe_fault(name, "must contain only ASCII characters."))
+        msg = f"{subject} must contain only ASCII characters."
+        raise TargetError(msg)
     if given == value:  # text of a cell or program; not from one of the sources
-        raise LiteralSecretError(
-            _describe_fault(
-                name,
-                "is a secret given as text; in a cell it would be saved with the notebook. Give "
-                f"{HEADER_SOURCES}.",
-            )
+        msg = (
+            f"{subject} is a secret given as text; in a cell it would be saved with the notebook. "
+            f"Give {HEADER_SOURCES}."
         )
+        raise LiteralSecretError(msg)
     return record_source(Token.from_header(value), given)
-
-
-def _describe_fault(name: str, what: str) -> str:
-    return f"The header {sanitize_text(name, 40)!r} {what}"
 
 
 def resolve_value(value: str) -> str:

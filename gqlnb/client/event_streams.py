@@ -555,11 +555,8 @@ async def read_pieces(running: AsgiCall, encoding: str, source: str) -> AsyncGen
             for piece in decoder.feed(part):
                 yield piece
     except DecompressionError as error:
-        fault = str(error)
-    else:
-        return
-    msg = f"{source}: {UNREADABLE} {fault}"
-    raise TransportError(msg)
+        msg = f"{source}: {UNREADABLE} {error}"
+        raise TransportError(msg) from None
 
 
 async def read_bodies(

@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import lru_cache, partial
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 from urllib.parse import urljoin, urlsplit
 
 from gqlnb.client.credentials import (
@@ -40,6 +40,7 @@ from gqlnb.client.transports import (
     InvalidLengthError,
     enter_call,
 )
+from gqlnb.document.error_details import read_error_code
 from gqlnb.document.json_codec import JSONError, split_json_array
 from gqlnb.document.upload import has_file
 from gqlnb.errors import AuthError, GqlnbError, TransportError
@@ -61,7 +62,7 @@ from gqlnb.http.messages import (
 from gqlnb.http.multipart_requests import MultipartBody, build_multipart_body
 from gqlnb.http.response_parser import demands_array
 from gqlnb.limits import ANSWER_HINT, MIB
-from gqlnb.redact import strip_traceback
+from gqlnb.redact import hide_locals, strip_traceback
 
 if TYPE_CHECKING:
     from urllib3 import BaseHTTPResponse
@@ -182,15 +183,11 @@ def read_refusal(response: Response) -> Refusal | None:
     if members.get("data") is not None or (is_null and is_success) or of_fields:
         return None
     for refusal, (message, code) in REFUSALS.items():
-        if any(entry.get("message") == message or read_code(entry) == code for entry in errors):
+        if any(
+            entry.get("message") == message or read_error_code(entry) == code for entry in errors
+        ):
             return refusal
     return "other"
-
-
-def read_code(error: Mapping[str, Any]) -> object:
-    """Return the code of an error; None if it has none."""
-    extensions = error.get("extensions")
-    return extensions.get("code") if isinstance(extensions, Mapping) else None
 
 
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
@@ -480,6 +477,7 @@ class HttpTransport:
                     raise
         raise AssertionError  # the last attempt returns or raises
 
+    @hide_locals
     def probe(
         self,
         body: bytes = b"",
@@ -509,15 +507,6 @@ class HttpTransport:
         TransportError
             If no response came.
         """
-        outcome = self._try_probe(body, query, accept, seconds, head_only=head_only)
-        if isinstance(outcome, BaseException):
-            raise outcome
-        return self.credentials.redact_echoes(outcome)
-
-    def _try_probe(
-        self, body: bytes, query: str, accept: str, seconds: float, *, head_only: bool
-    ) -> Response | BaseException:
-        """Return the response of :meth:`probe`, or the exception to raise."""
         call = Call(monotonic() + seconds, self.cap)
         try:
             headers = {**build_fixed_headers(), "Accept": accept, **self._build_secrets(call)}
@@ -529,11 +518,11 @@ class HttpTransport:
                 route = self._connections.get_route()
                 answer = route.post(url, body, headers, call, method=method)
                 if not head_only:
-                    return self.read_answer(answer)
+                    return self.credentials.redact_echoes(self.read_answer(answer))
                 answer.close()
-                return Response(answer.status, read_head(answer))
-        except BaseException as error:  # noqa: BLE001 - returned, see `send`
-            return self.convert_failure(error, call, changes=False)
+                return self.credentials.redact_echoes(Response(answer.status, read_head(answer)))
+        except BaseException as error:  # noqa: BLE001 - every frame is hidden
+            raise self.convert_failure(error, call, changes=False) from None
 
     def open_answer(
         self, url: str, body: Body, call: Call, headers: Mapping[str, str]

@@ -410,6 +410,5 @@ def wrap_files(name: str, value: Any, uploads: dict[int, Upload]) -> object:  # 
     try:
         return uploads.setdefault(id(value), Upload(value))
     except OptionError as error:
-        reason = str(error)
-    msg = f"Variable '${name}': {reason}"
-    raise QueryError(msg)
+        msg = f"Variable '${name}': {error}"
+        raise QueryError(msg) from None

@@ -111,11 +111,10 @@ def read_schema_text(text: str, whence: str) -> LoadedSchema:
     try:
         data = load_json(text.encode())
     except (JSONError, UnicodeEncodeError) as error:
-        reason = str(error)
-    else:
-        return load_introspection(data, whence)
-    msg = f"{whence} begins like JSON, but is not valid JSON ({sanitize_text(reason, 120)})."
-    raise SchemaError(msg)
+        reason = sanitize_text(error, 120)
+        msg = f"{whence} begins like JSON, but is not valid JSON ({reason})."
+        raise SchemaError(msg) from None
+    return load_introspection(data, whence)
 
 
 def read_introspection(body: bytes) -> dict[str, Any]:

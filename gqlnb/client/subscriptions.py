@@ -201,17 +201,15 @@ class SubscriptionRunner:
         growing = self._partial_answer
         if self.context.nan_as_null:
             response = nullify_response(response)
-        fault = None
         if growing is not None and response.status == 200:
             try:
                 response = apply_part(response, growing)
             except InvalidPartError as error:
-                fault = (
+                msg = (
                     f"{self.context.source}: part {growing.part_count} of the answer "
                     f"does not fit the parts before it: {error}. These are in error.result."
                 )
-        if fault is not None:
-            raise AnswerError(fault)  # `iterate_results` adds the last result
+                raise AnswerError(msg) from None  # `iterate_results` adds the last result
         self._last_result = parse_response(
             response, replace(self.context, now=time.time(), streaming=True)
         )

@@ -237,7 +237,7 @@ class Cassette:
             If it cannot be written.
         """
         line = key[:-1] + b"," + mask_secrets(dump_valid_json(answer))[1:] + b"\n"
-        with self._lock, self._open("ab") as file:
+        with self._lock, self._open("a+b") as file:
             is_indexed = file is not None and self._file_state == read_file_state(file)
             start = self._write_line(file, line)
             if file is not None and is_indexed and start:
@@ -256,7 +256,7 @@ class Cassette:
         """
         with self._lock:
             self.remove_superseded()  # first, as it checks that the file is a recording
-            with self._open("ab") as file:
+            with self._open("a+b") as file:
                 self._write_line(file, b"")
 
     def remove_superseded(self) -> None:
@@ -357,10 +357,9 @@ class Cassette:
         size = file.seek(0, os.SEEK_END)
         before = b"" if size else HEADER_LINE
         try:
-            if size:  # `file` is opened for appending only
-                with self.path.open("rb") as reader:
-                    reader.seek(-1, os.SEEK_END)
-                    before = b"" if reader.read(1) == b"\n" else b"\n"
+            if size:
+                file.seek(-1, os.SEEK_END)
+                before = b"" if file.read(1) == b"\n" else b"\n"
             file.write(before + line)
             file.flush()
         except OSError as error:
@@ -381,7 +380,7 @@ class Cassette:
         try:
             opened = self._open_locked(mode)
         except OSError as error:
-            if mode == "ab" or not isinstance(error, FileNotFoundError):
+            if mode == "a+b" or not isinstance(error, FileNotFoundError):
                 raise self._build_file_error(error) from None
         with opened as file:
             yield file
@@ -529,11 +528,9 @@ def _encode_graphql(members: Mapping[str, object], status: int) -> RecordedAnswe
             if member in members:
                 setattr(answer, member, msgspec.Raw(dump_json(members[member])))
     except JSONError as error:
-        reason = str(error)
-    else:
-        return answer
-    msg = f"The answer cannot be recorded: {reason}"
-    raise ReplayError(msg)
+        msg = f"The answer cannot be recorded: {error}"
+        raise ReplayError(msg) from None  # the caller hides the frames, which contain the answer
+    return answer
 
 
 def decode_answer(answer: RecordedAnswer) -> Response:

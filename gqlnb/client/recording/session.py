@@ -33,7 +33,7 @@ from gqlnb.errors import (
 )
 from gqlnb.http.messages import Response
 from gqlnb.option_checks import explain_keywords, raise_option_error
-from gqlnb.redact import strip_traceback
+from gqlnb.redact import hide_locals, strip_traceback
 from gqlnb.tokens import Token
 
 if TYPE_CHECKING:
@@ -557,19 +557,15 @@ class RecordingTransport:
         """Close the other transport."""
         self.transport.close()
 
+    @hide_locals
     def _look_up_answer(self, request: Request) -> tuple[RecordedRequest, RecordedAnswer | None]:
-        try:
-            recorded_request = self.recording.identify_request(self.connection, request)
-            answer = self.recording.find_answer(recorded_request)
-            if answer is None and self._token_error is None:
-                self.recording.prepare_file()
-        except ReplayError as error:
-            failure: Exception = strip_traceback(error)
-        else:
-            if answer is not None or self._token_error is None:
-                return recorded_request, answer
-            failure = AuthError(str(self._token_error))
-        raise failure  # outside of the except block, so that it has no __context__
+        recorded_request = self.recording.identify_request(self.connection, request)
+        answer = self.recording.find_answer(recorded_request)
+        if answer is None:
+            if self._token_error is not None:
+                raise AuthError(str(self._token_error))
+            self.recording.prepare_file()
+        return recorded_request, answer
 
     def _build_replayed_response(self, answer: RecordedAnswer) -> Response:
         response = decode_answer(answer)
@@ -578,13 +574,9 @@ class RecordingTransport:
             return Response(response.status, members=members, replayed=True)
         return response
 
+    @hide_locals
     def _record_outcome(self, request: RecordedRequest, outcome: TransportOutcome) -> Response:
-        try:
-            self.recording.record_answer(request, encode_outcome(outcome))
-        except BaseException as error:  # noqa: BLE001 - its frames contain the response with its secrets
-            failure: BaseException = strip_traceback(error)
-        else:
-            if isinstance(outcome, Response):
-                return outcome
-            failure = outcome
-        raise failure
+        self.recording.record_answer(request, encode_outcome(outcome))
+        if isinstance(outcome, Response):
+            return outcome
+        raise outcome

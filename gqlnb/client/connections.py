@@ -431,9 +431,9 @@ def read_connection(settings: Settings, name: str, table: object) -> NamedConnec
 
 def check_setting(key: str, value: object) -> str:
     """Return the error in a member of a connection; "" if it is valid."""
-    check = FILE_CHECKS.get(key)
+    check = SETTING_CHECKS.get(key)
     return (
-        f"no such setting: {key!r}.{suggest_or_list(key, list(FILE_CHECKS))}"
+        f"no such setting: {key!r}.{suggest_or_list(key, list(SETTING_CHECKS))}"
         if check is None
         else check(value)
     )
@@ -511,9 +511,8 @@ SETTING_CHECKS: dict[str, Callable[[Any], str]] = {
     "persisted_queries": partial(_describe_refusal, check_persisted_queries),
     "validate": partial(_describe_refusal, partial(check_boolean, "validate")),
     "nan": partial(_describe_refusal, check_nan),
+    "lists": check_lists,  # no option of a client: a report writes it
 }
-# A client has no option for the paging of its lists: a report writes it.
-FILE_CHECKS = {**SETTING_CHECKS, "lists": check_lists}
 
 
 def save_connection(name: str, url: str, token: str | None, headers: Mapping[str, str]) -> str:

@@ -144,6 +144,8 @@ def test_named_lists_are_examined(client):
     assert report.find("find: rows").finding == "not tried"
     with pytest.raises(OptionError, match=r"'cot'.*Did you mean 'cut'"):
         client.describe(["cot"])
+    with pytest.raises(OptionError, match=r"find\(name: 5\).*String cannot represent"):
+        client.describe(["find(name: 5)"])
 
 
 def test_refused_introspection_is_reported():

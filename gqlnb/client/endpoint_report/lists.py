@@ -496,6 +496,7 @@ class ListExaminer:
         if size is None or not longest:
             why = f"{came}, and no argument for a number is named like a size"
         elif (larger := measure({size: 2 * longest})) is None:
+            finding = f"at most {longest} items"
             why = f"{2 * longest} were refused: {self._refusal[0]}"
         else:
             asked = f"{size.name}: {2 * longest}"

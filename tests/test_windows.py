@@ -84,7 +84,7 @@ def test_processes_do_not_harvest_into_one_folder(locked, tmp_path, monkeypatch)
 
     monkeypatch.setattr(store, "fcntl", None)
     monkeypatch.setattr(store, "msvcrt", SimpleNamespace(LK_NBLCK=2, locking=lock))
-    folder = store.FolderLock(tmp_path)
+    folder = store.lock_folder(tmp_path)
     if locked:
         with pytest.raises(gqlnb.OptionError, match="Another harvest is writing"):
             folder.__enter__()

@@ -270,11 +270,7 @@ class AccountPool(Generic[Sender]):
         return [(future, *running.pop(future)) for future in done]
 
     def explain_failure(
-        self,
-        account: Account[Sender],
-        client: Sender,
-        error: GqlnbError,
-        seconds: float | None = None,
+        self, account: Account[Sender], client: Sender, error: GqlnbError
     ) -> GqlnbError | None:
         """Return the error to raise for a failed request; None if it may succeed later.
 
@@ -286,8 +282,6 @@ class AccountPool(Generic[Sender]):
             Those that sent the request.
         error
             The reason.
-        seconds
-            How long to wait after a rate limit; None for what the error says.
         """
         is_refusal = isinstance(error, AuthError) or bool(
             isinstance(error, QueryError | PartialError) and find_refusal(error.result)
@@ -304,8 +298,7 @@ class AccountPool(Generic[Sender]):
             return None
         is_last = len(self._live) < 2
         if isinstance(error, RateLimited) and (self._waits or not is_last):
-            seconds = error.wait if seconds is None else seconds
-            seconds = DEFAULT_LIMIT_WAIT if seconds is None else seconds
+            seconds = DEFAULT_LIMIT_WAIT if error.wait is None else error.wait
             # The endpoint's own words, not ours about the wait that they began.
             if error.status is None and account.limit is not None:
                 error = account.limit

@@ -19,7 +19,6 @@ from gqlnb.lists.columns import (
 from gqlnb.lists.list_store import (
     ListState,
     Reading,
-    WindowStep,
     are_frequent,
     find_most_rows,
 )
@@ -347,19 +346,18 @@ class ListHarvest(TaskQueue[ListRequest, WindowTask]):
 
     def _add_answer(self, ends: Ends, answer: WindowAnswer, parts: list[ValueRange]) -> None:
         """Store the rows of a range, or its parts."""
-        range_ = self._state.parse_range(ends)
-        if not self._state.kind and answer.kind:
+        state = self._state
+        range_ = state.parse_range(ends)
+        if not state.kind and answer.kind:
             range_ = ends = self._note_first_answer(range_, answer)
-        step = WindowStep(
-            ends=ends,
-            parts=[*parts],
-            requests=answer.requests,
-            seen=int(answer.has_changed),
-            notes=dict(answer.notes),
-        )
-        if not parts:
-            step.reading = self._build_reading(range_, answer)
-        self._store.add_step(step, None if parts else answer.table)
+        state.pending.remove(ends)
+        state.pending += reversed(parts)
+        state.pages += answer.requests
+        state.seen += answer.has_changed
+        state.add_notes(answer.notes)
+        reading = None if parts else self._build_reading(range_, answer)
+        state.numbers += not parts
+        self._store.add_reading(reading, answer.table)
 
     def _complete_range(self, range_: ValueRange, answer: WindowAnswer) -> ValueRange:
         """Return the first range in the type of its values, with its last value if it is fixed."""
@@ -430,7 +428,7 @@ class ListHarvest(TaskQueue[ListRequest, WindowTask]):
     def _compare(self, left_rounds: int) -> Steps[None]:
         """Find the ranges that changed, or are not proved, to be read again; or end the harvest."""
         state = self._state
-        left, self._moved = self._store.remove_old_rows(self._moved)
+        left = self._store.remove_old_rows(self._moved)
         total = yield from self._count_whole()
         again, changed = self._find_unproved(), list[tuple[Reading, int | None]]()
         # Counts of many ranges that change meanwhile agree by chance only. Of fixed values each
@@ -524,7 +522,7 @@ class ListHarvest(TaskQueue[ListRequest, WindowTask]):
 
     def _pause(self) -> None:
         """Make the rows so far available, each of them once."""
-        left, self._moved = self._store.remove_old_rows(self._moved)
+        left = self._store.remove_old_rows(self._moved)
         self._store.pause(self._build_coverage(self._state.total, left.total(), []))
 
     def _count_again(self) -> Steps[None]:

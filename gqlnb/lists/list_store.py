@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from io import BytesIO
+from itertools import compress
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from gqlnb.lists.columns import ValueRange, parse_value
-from gqlnb.lists.part_files import drop_rows, find_repeated_rows, replace_durably
+from gqlnb.lists.part_files import find_repeated_rows, write_durably
 from gqlnb.lists.report import Changes
 from gqlnb.lists.store import (
     COVERAGE_NAME,
-    ROWS_PER_PART,
     HarvestStore,
-    LogHeader,
     Part,
     StoredState,
 )
@@ -27,7 +27,7 @@ from gqlnb.result.answer_notes import format_notes, summarize_notes
 from gqlnb.result.renderer import register_frame_display, render_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping, Sequence, Set
     from pathlib import Path
 
     import pandas as pd
@@ -78,36 +78,6 @@ class Reading(msgspec.Struct, kw_only=True):
     requests: int = 1
     digest: str = ""
     is_verified: bool = False
-
-
-class WindowStep(msgspec.Struct, tag="range", kw_only=True):
-    """A range was taken: it was read, or divided.
-
-    Attributes
-    ----------
-    ends
-        The range.
-    parts
-        The ranges into which it was divided; empty if it was read.
-    reading
-        The reading; None if it was divided.
-    rows
-        The rows of the reading, as a Parquet file.
-    requests
-        The number of requests.
-    seen
-        The number of changes that were seen while it was read.
-    notes
-        Notes of the endpoint on the answers, by a key that is the same for equal notes.
-    """
-
-    ends: Ends
-    parts: list[Ends] = []
-    reading: Reading | None = None
-    rows: bytes = b""
-    requests: int = 0
-    seen: int = 0
-    notes: dict[str, str] = {}
 
 
 class ListState(StoredState, tag="state", kw_only=True):
@@ -169,17 +139,23 @@ class ListState(StoredState, tag="state", kw_only=True):
         """Return a range with values of Python."""
         return ValueRange(*(parse_value(self.kind, end) if self.kind else end for end in ends))
 
-    def apply_step(self, step: WindowStep) -> None:
-        """Change the state after a range was read or divided."""
-        self.pending.remove(step.ends)
-        self.pages += step.requests
-        self.seen += step.seen
-        self.add_notes(step.notes)
-        if step.reading is None:
-            self.pending.extend(reversed(step.parts))
-            return
-        self.numbers = step.reading.number + 1
-        self.readings.append(step.reading)
+
+class RangeEvent(msgspec.Struct, tag="range", kw_only=True):
+    """A range was read, or divided into others.
+
+    Attributes
+    ----------
+    state
+        The state after it, without the readings.
+    reading
+        The reading; None if it was divided.
+    rows
+        The rows of the reading, as a Parquet file.
+    """
+
+    state: ListState
+    reading: Reading | None = None
+    rows: bytes = b""
 
 
 # Changes come at random. If `seen` were seen in some intervals, about seen² / (4 * intervals) pairs
@@ -194,37 +170,19 @@ def find_most_rows(count: int, cap: int | None) -> int:
     return 2 * count + 10 * (cap or 1000)
 
 
-PREVIOUS_NAME = "_previous.hashes"  # in the format of Parquet, but not a part
-_DECODER: msgspec.json.Decoder[ListState | WindowStep] = msgspec.json.Decoder(
-    ListState | WindowStep
-)
+PREVIOUS_NAME = "_previous.json"
 
 
 class ListStore(HarvestStore[ListState]):
-    """The store of a harvest in ranges.
+    """The store of a harvest in ranges."""
 
-    Parameters
-    ----------
-    folder, header, resume, rows_per_part
-        As of :class:`gqlnb.lists.store.HarvestStore`.
-    """
+    state_type = ListState
+    decoder = msgspec.json.Decoder(ListState | RangeEvent)
 
-    def __init__(
-        self,
-        folder: Path | None,
-        header: LogHeader,
-        *,
-        resume: bool = True,
-        rows_per_part: int = ROWS_PER_PART,
-    ) -> None:
-        super().__init__(
-            folder, header, ListState(), _DECODER, resume=resume, rows_per_part=rows_per_part
-        )
-        self._paused: Coverage | None = None
-
-    def _replay(self, event: WindowStep) -> None:
-        """Change the state and the rows as a step of the log did."""
-        self._hold_step(event, _decode_rows(event.rows) if event.rows else None)
+    def _apply_event(self, event: RangeEvent) -> None:
+        """Change the state and the rows as an event of the log did."""
+        event.state.readings, self.state = self.state.readings, event.state
+        self._hold_reading(event.reading, _decode_rows(event.rows) if event.rows else None)
 
     def _concat(self, tables: Sequence[pa.Table]) -> pa.Table:
         return concat_tables(tables)
@@ -234,73 +192,69 @@ class ListStore(HarvestStore[ListState]):
         """Whether a range was read, even if it is empty."""
         return bool(self._list_parts())
 
-    def add_step(self, step: WindowStep, table: pa.Table | None) -> None:
-        """Log a step and add its rows, which are safe from interruption then."""
+    def add_reading(self, reading: Reading | None, table: pa.Table) -> None:
+        """Log the state, and a reading with its rows, which are safe from interruption then.
+
+        Parameters
+        ----------
+        reading
+            The reading; None if its range was divided.
+        table
+            Its rows.
+        """
         if self.folder is not None:
-            rows = b"" if table is None else _encode_rows(table)
-            self._append_event(msgspec.structs.replace(step, rows=rows))
-        self._hold_step(step, table)
+            state = msgspec.structs.replace(self.state, readings=[])
+            rows = b"" if reading is None else _encode_rows(table)
+            self._append_event(RangeEvent(state=state, reading=reading, rows=rows))
+        self._hold_reading(reading, table)
         self._save_full_part()
 
-    def _hold_step(self, step: WindowStep, table: pa.Table | None) -> None:
-        self.state.apply_step(step)
-        # Without rows the columns are kept once.
-        if table is not None and step.reading and (table.num_rows or not self._list_parts()):
-            self._new.append(Part([(step.reading.number, table.num_rows)], table))
+    def _hold_reading(self, reading: Reading | None, table: pa.Table | None) -> None:
+        if reading is None or table is None:
+            return
+        self.state.readings.append(reading)
+        if table.num_rows or not self._list_parts():  # without rows the columns are kept once
+            self._new.append(Part([(reading.number, table.num_rows)], table))
 
-    def remove_old_rows(self, moved: dict[str, None]) -> tuple[Counter[int], dict[str, None]]:
-        """Drop the rows of replaced readings, and keep the last of rows with equal ids.
+    def remove_old_rows(self, moved: dict[str, None]) -> Counter[int]:
+        """Drop the rows of replaced readings, and all but the last of rows with equal ids.
 
         Parameters
         ----------
         moved
-            The ids of which a row was dropped before.
+            The ids of which a row was dropped; more are added.
 
         Returns
         -------
-        (Counter, dict)
-            The number of rows left by reading, and the ids of which a row was dropped.
+        Counter
+            The number of rows left by reading.
         """
         self.save_state()
-        current = {reading.number for reading in self.state.readings}
-        replaced: dict[int, list[int]] = {}
+        current, left = {reading.number for reading in self.state.readings}, Counter[int]()
         for number, part in enumerate(self._parts):
-            readings = [number for number, rows in part.segments for _ in range(rows)]
-            if indexes := [n for n, reading in enumerate(readings) if reading not in current]:
-                replaced[number] = indexes
-        self._drop_rows(replaced)
-        last = len(self._parts) - 1  # the rows are read backwards, as the first of equal ones stays
-        sizes = [sum(rows for _, rows in part.segments) for part in self._parts]
-        found = find_repeated_rows(
-            lambda: ([self.list_keys(part)[::-1]] for part in reversed(self._parts)), self.rows
-        )
-        repeated = {
-            last - number: [sizes[last - number] - 1 - index for index in indexes]
-            for number, indexes in found.items()
-        }
-        moved = dict(moved)
-        for number, indexes in repeated.items():
-            keys = self.list_keys(self._parts[number])
-            moved |= dict.fromkeys(keys[index] for index in indexes)
-        self._drop_rows(repeated)
-        left = Counter[int]()
+            readings = part.list_readings()
+            self._drop_rows(number, {n for n, each in enumerate(readings) if each not in current})
+        repeated = find_repeated_rows(lambda: map(self.list_keys, self._parts))
+        for number, ids in repeated.items():
+            self._drop_rows(number, ids.keys())
+            moved |= dict.fromkeys(ids.values())
         for part in self._parts:
-            for number, rows in part.segments:
-                left[number] += rows
-        return left, moved
+            left.update(part.list_readings())
+        return left
 
-    def _drop_rows(self, places: dict[int, list[int]]) -> None:
-        """Remove the rows at some indexes of parts, by the number of the part."""
-        for number, indexes in places.items():
-            part = self._parts[number]
-            readings = [reading for reading, rows in part.segments for _ in range(rows)]
-            dropped = Counter(readings[index] for index in indexes)
-            left = [(reading, rows - dropped[reading]) for reading, rows in part.segments]
-            table, left = drop_rows(part.load(), indexes), [pair for pair in left if pair[1]]
-            in_folder = self.folder is not None
-            self._parts[number] = (
-                self._write_part(number, table, left) if in_folder else Part(left, table)
-            )
+    def _drop_rows(self, number: int, indexes: Set[int]) -> None:
+        """Remove the rows at some indexes of a part."""
+        if not indexes:
+            return
+        part = self._parts[number]
+        readings, table = part.list_readings(), part.load()
+        is_left = [index not in indexes for index in range(len(readings))]
+        left = [*Counter(compress(readings, is_left)).items()]
+        table = table.filter(is_left)
+        in_folder = self.folder is not None
+        self._parts[number] = (
+            self._write_part(number, table, left) if in_folder else Part(left, table)
+        )
 
     def list_keys(self, part: Part) -> list[str]:
         """Return the keys that identify the rows of a part."""
@@ -308,28 +262,17 @@ class ListStore(HarvestStore[ListState]):
 
     def save_fingerprints(self) -> None:
         """Keep a hash of each row to find the changes of a refresh; remove the report before."""
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
         assert self.folder is not None  # noqa: S101 - for mypy
         (self.folder / COVERAGE_NAME).unlink(missing_ok=True)
-        prints = self._read_fingerprints()
-        table = pa.table({"key": list(prints), "hash": list(prints.values())})
-        unfinished = self.folder / f"{PREVIOUS_NAME}.tmp"
-        pq.write_table(table, unfinished)
-        replace_durably(unfinished, self.folder / PREVIOUS_NAME)
+        prints = msgspec.json.encode(self._read_fingerprints())
+        write_durably(self.folder / PREVIOUS_NAME, prints)
 
-    def find_changes(self) -> Changes | None:
-        """Compare the rows with the hashes kept before, or None."""
-        import pyarrow.parquet as pq
-
+    def find_changes(self) -> Changes:
+        """Compare the rows with the hashes kept before."""
         assert self.folder is not None  # noqa: S101 - for mypy
-        path = self.folder / PREVIOUS_NAME
-        if not path.exists():
-            return None
-        before = dict(zip(*(column.to_pylist() for column in pq.read_table(path)), strict=True))
-        now = self._read_fingerprints()
-        return compare_hashes(before, now)
+        before = (self.folder / PREVIOUS_NAME).read_bytes()
+        hashes = msgspec.json.decode(before, type=dict[str, bytes])
+        return compare_hashes(hashes, self._read_fingerprints())
 
     def _read_fingerprints(self) -> dict[str, bytes]:
         """Return a hash of each row by its key; the same in every process."""
@@ -337,15 +280,6 @@ class ListStore(HarvestStore[ListState]):
         for part in self._list_parts():
             prints |= hash_rows(part.load(), self.list_keys(part))
         return prints
-
-    @property
-    def coverage(self) -> Coverage | None:
-        """The report on the harvest, finished or stopped; None while it runs."""
-        return self.state.coverage or self._paused
-
-    def pause(self, coverage: Coverage) -> None:
-        """Keep the report on a stopped harvest, which the next run continues."""
-        self._paused = coverage
 
     def finish(self, coverage: Coverage) -> None:
         """Write the report and mark the harvest as ended."""
@@ -392,72 +326,67 @@ def concat_tables(tables: Sequence[pa.Table]) -> pa.Table:
     """Return tables as one; columns without a value get the type that others have."""
     import pyarrow as pa
 
-    tables = unify_texts(tables)
-    types: dict[str, pa.DataType] = {}
+    types, entries = dict[str, pa.DataType](), dict[str, dict[str, str]]()
+    mixed, with_values = set[str](), set[str]()
     for table in tables:
-        for column in table.schema:
-            if column.name not in types or table[column.name].null_count < table.num_rows:
-                types[column.name] = column.type
+        described = _read_pandas_metadata(table)
+        by_name = {entry["name"]: entry for entry in described["columns"]}
+        for name, kind in zip(table.column_names, table.schema.types, strict=True):
+            has_values = table[name].null_count < table.num_rows
+            # All of a column is text if a value does not fit the type that it has in another part.
+            if has_values and name in with_values and not _have_common_type(kind, types[name]):
+                mixed.add(name)
+            if name not in types or (has_values and name not in mixed):
+                types[name], entries[name] = kind, by_name.get(name, {})
+            with_values |= {name} if has_values else set()
+    for name in mixed:
+        types[name] = pa.large_string()
+        entries[name]["numpy_type"] = "object"
     fitted = [
-        pa.table(
-            {
-                name: table[name]
-                if name in table.column_names and table[name].type == kind
-                else _cast_column(table, name, kind)
-                for name, kind in types.items()
-            }
-        )
+        pa.table({name: _fit_column(table, name, kind) for name, kind in types.items()})
         for table in tables
     ]
-    return pa.concat_tables(fitted, promote_options="permissive").replace_schema_metadata(
-        tables[-1].schema.metadata
-    )
+    joined = pa.concat_tables(fitted, promote_options="permissive")
+    metadata = dict(tables[-1].schema.metadata or {})
+    if b"pandas" in metadata:
+        described["columns"] = [entry for entry in entries.values() if entry]
+        metadata[b"pandas"] = msgspec.json.encode(described)
+    return joined.replace_schema_metadata(metadata)
 
 
-def unify_texts(tables: Sequence[pa.Table]) -> Sequence[pa.Table]:
-    """Return tables with text in the columns that are text in one of them alone."""
-    # Such a column is kept as received in one part, because one of its values does not fit.
+def _have_common_type(*kinds: pa.DataType) -> bool:
     import pyarrow as pa
 
-    text, kinds, with_text = pa.large_string(), dict[str, set[pa.DataType]](), set[str]()
-    for table in tables:
-        for column in table.schema:
-            kinds.setdefault(column.name, set()).add(column.type)
-            if column.type == text and table[column.name].null_count < table.num_rows:
-                with_text.add(column.name)
-    mixed = {name for name in with_text if len(kinds[name]) > 1}
-    return [_write_texts(table, mixed) for table in tables] if mixed else tables
+    try:
+        pa.unify_schemas([pa.schema({"": kind}) for kind in kinds], promote_options="permissive")
+    except pa.ArrowTypeError:
+        return False
+    return True
 
 
-def _write_texts(table: pa.Table, names: set[str]) -> pa.Table:
-    """Return a table with text in the columns of these names, also for pandas."""
-    import pyarrow as pa
-
-    metadata = dict(table.schema.metadata or {})
-    for at, column in enumerate(table.schema):
-        if column.name in names:
-            try:
-                texts = table[column.name].cast(pa.large_string())
-            except pa.ArrowException:  # lists
-                values = [
-                    None if value is None else msgspec.json.encode(value, enc_hook=str).decode()
-                    for value in table[column.name].to_pylist()
-                ]
-                texts = pa.array(values, pa.large_string())
-            table = table.set_column(at, column.name, texts)
-    described = msgspec.json.decode(metadata.get(b"pandas", b'{"columns":[]}'))
-    for entry in described["columns"]:
-        if entry["name"] in names:
-            entry["numpy_type"] = "object"
-    return table.replace_schema_metadata({**metadata, b"pandas": msgspec.json.encode(described)})
+def _read_pandas_metadata(table: pa.Table) -> dict[str, Any]:
+    described: dict[str, Any] = {"columns": []}
+    metadata = (table.schema.metadata or {}).get(b"pandas")
+    return described if metadata is None else msgspec.json.decode(metadata)
 
 
-def _cast_column(table: pa.Table, name: str, kind: pa.DataType) -> pa.ChunkedArray:
+def _fit_column(table: pa.Table, name: str, kind: pa.DataType) -> pa.ChunkedArray:
+    """Return a column as text, or of this type where it has no values."""
     import pyarrow as pa
 
     if name not in table.column_names or table[name].null_count == table.num_rows:
         return pa.chunked_array([pa.nulls(table.num_rows, kind)])
-    return table[name]  # the types are promoted where they are concatenated
+    values = table[name]
+    if kind != pa.large_string() or values.type == kind:
+        return values  # the types are promoted where they are concatenated
+    try:
+        return values.cast(kind)
+    except pa.ArrowException:  # lists
+        items = values.to_pylist()
+        texts = [
+            None if each is None else msgspec.json.encode(each, enc_hook=str) for each in items
+        ]
+        return pa.chunked_array([pa.array(texts, pa.large_binary()).cast(kind)])
 
 
 def _encode_rows(table: pa.Table) -> bytes:
@@ -545,11 +474,7 @@ class RangeHarvest:
     @property
     def coverage(self) -> Coverage:
         """The number of rows expected and received, the ranges, and those not proved complete."""
-        coverage = self._store.coverage
-        if coverage is None:
-            msg = "a harvest returns only when it is finished or stopped"
-            raise AssertionError(msg)
-        return coverage
+        return self._store.coverage
 
     @property
     def folder(self) -> Path | None:
@@ -619,47 +544,18 @@ class RangeHarvest:
 
 def build_range_frame(tables: Sequence[pa.Table]) -> pd.DataFrame:
     """Return the tables of the parts as one DataFrame."""
-    from pyarrow import types
-
-    from gqlnb.result.concatenation import concat
-
-    # Parts have 18 places, since a later part may need more than this one.
-    scales = Counter[str]()
-    tables = unify_texts(tables)
-    for table in tables:
-        for column in table.schema:
-            if types.is_decimal(column.type):
-                scales[column.name] = max(scales[column.name], _find_scale(table[column.name]))
-    frames = []
-    for table in tables:
-        short = table
-        for index, column in enumerate(table.schema):
-            if column.name in scales:
-                values = _cast_decimals(table[column.name], scales[column.name])
-                short = short.set_column(index, column.name, values)
-        frames.append(short.to_pandas())
-    return concat(frames)
-
-
-def _find_scale(values: pa.ChunkedArray) -> int:
-    """Return the fewest decimal places that hold all values."""
-    scales = range(values.type.scale)
-    return next((scale for scale in scales if _fits_scale(values, scale)), values.type.scale)
-
-
-def _fits_scale(values: pa.ChunkedArray, scale: int) -> bool:
     import pyarrow as pa
 
-    try:
-        _cast_decimals(values, scale)
-    except pa.ArrowInvalid:
-        return False
-    return True
-
-
-def _cast_decimals(values: pa.ChunkedArray, scale: int) -> pa.ChunkedArray:
-    import pyarrow as pa
-
-    kind = values.type
-    build_type = pa.decimal128 if pa.types.is_decimal128(kind) else pa.decimal256
-    return values.cast(build_type(kind.precision, scale))
+    table = concat_tables(tables)
+    for index, column in enumerate(table.schema):
+        if not pa.types.is_decimal(column.type):
+            continue
+        # Parts have 18 places, since a later part may need more than this one.
+        build_type = pa.decimal128 if pa.types.is_decimal128(column.type) else pa.decimal256
+        for scale in range(column.type.scale):
+            with suppress(pa.ArrowInvalid):
+                values = table[column.name].cast(build_type(column.type.precision, scale))
+                table = table.set_column(index, column.name, values)
+                break
+    frame: pd.DataFrame = table.to_pandas()
+    return frame

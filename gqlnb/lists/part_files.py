@@ -5,24 +5,19 @@ from __future__ import annotations
 import os
 import re
 from contextlib import suppress
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gqlnb.errors import OptionError, sanitize_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     import pyarrow as pa
-    from numpy.typing import NDArray
 
-T = TypeVar("T", "pa.Table", "pa.RecordBatch")
-
-HASHES_AT_ONCE = 250_000  # hashes in memory: 2 MB, and as much for their places and their order
 ROWS_PER_GROUP = 20_000  # whose encoded columns are held in memory until they are written
-_PART_STRIDE = 2**32  # more than the rows of any part
 _PARQUET_END = b"PAR1"
 _PART_PATTERN = re.compile(r"part-\d{5,}\.parquet")
 
@@ -120,15 +115,6 @@ def remove_parts(folder: Path, first: int) -> None:
         first += 1
 
 
-def drop_rows(rows: T, places: Sequence[int]) -> T:
-    """Return a table or batch without the rows at the given indexes."""
-    import pyarrow as pa
-
-    mask = np.ones(rows.num_rows, dtype=bool)
-    mask[list(places)] = False
-    return rows.filter(pa.array(mask))
-
-
 def replace_durably(unfinished: Path, path: Path) -> None:
     """Rename a finished file to `path`, atomically, and so that it survives a power failure."""
     with unfinished.open("r+b") as file:  # Windows refuses to sync a file opened for reading
@@ -173,72 +159,32 @@ def check_foreign_files(folder: Path) -> None:
         raise OptionError(msg)
 
 
-def find_repeated_rows(
-    parts: Callable[[], Iterable[Iterable[Sequence[str]]]],
-    rows: int,
-    at_once: int = HASHES_AT_ONCE,
-) -> dict[int, list[int]]:
-    """Find the rows that repeat the id of an earlier row.
+def find_repeated_rows(parts: Callable[[], Iterable[Sequence[str]]]) -> dict[int, dict[int, str]]:
+    """Find the rows whose id comes again later.
 
-    A set of all ids would take about 100 bytes per row. Instead the parts are read once per
-    `at_once` ids for the rows with equal hashes, and then once more to compare the ids of those.
+    A set of all ids would take about 100 bytes per row. Instead their hashes take 8, and then the
+    ids of the rows with equal hashes are compared.
 
     Parameters
     ----------
     parts
-        Returns the ids of each part, in pieces of any length; it is called several times.
-    rows
-        Approximate number of ids.
-    at_once
-        Number of hashes to hold in memory.
+        Returns the ids of each part; it is called twice.
 
     Returns
     -------
     dict
-        Sorted indexes of the repeated rows, by the number of their part, from 0.
+        The ids of these rows by their index, by the number of their part, from 0.
     """
-    shares = max(1, -(-rows // at_once))
-    suspects = np.concatenate([_find_equal_hashes(parts, n, shares) for n in range(shares)])
-    if not len(suspects):
-        return {}
-    suspects.sort()
-    seen: set[str] = set()
-    found: dict[int, list[int]] = {}
-    for number, first, ids in _iterate_pieces(parts):
-        begin, end = np.searchsorted(suspects, [first, first + len(ids)])
-        for place in suspects[begin:end].tolist():
-            if ids[place - first] in seen:
-                found.setdefault(number, []).append(place % _PART_STRIDE)
-            seen.add(ids[place - first])
+    hashes = [np.fromiter(map(hash, ids), np.int64, len(ids)) for ids in parts()]
+    joined = np.sort(np.concatenate([np.empty(0, np.int64), *hashes]))
+    suspects = set(joined[1:][joined[1:] == joined[:-1]].tolist())
+    last: dict[str, tuple[int, int]] = {}
+    found: dict[int, dict[int, str]] = {}
+    for number, ids in enumerate(parts() if suspects else ()):
+        for index, id_ in enumerate(ids):
+            if hash(id_) in suspects:
+                if id_ in last:
+                    part, before = last[id_]
+                    found.setdefault(part, {})[before] = id_
+                last[id_] = number, index
     return found
-
-
-def _iterate_pieces(
-    parts: Callable[[], Iterable[Iterable[Sequence[str]]]],
-) -> Iterator[tuple[int, int, Sequence[str]]]:
-    """Yield the number of the part, the number of the first row, and the ids of each piece."""
-    for number, pieces in enumerate(parts()):
-        first = number * _PART_STRIDE
-        for ids in pieces:
-            yield number, first, ids
-            first += len(ids)
-
-
-def _find_equal_hashes(
-    parts: Callable[[], Iterable[Iterable[Sequence[str]]]], share: int, shares: int
-) -> NDArray[np.int64]:
-    """Return the rows with equal hashes, among the share of hashes that is `share` modulo `shares`.
-
-    Rows are numbered as number of the part times `_PART_STRIDE` plus index.
-    """
-    hashes, places = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
-    for _, first, ids in _iterate_pieces(parts):
-        all_hashes = np.fromiter(map(hash, ids), np.int64, len(ids))
-        indexes = np.flatnonzero(all_hashes % shares == share)
-        hashes.append(all_hashes[indexes])
-        places.append(indexes + first)
-    joined = np.concatenate(hashes)
-    order = np.argsort(joined)
-    joined = joined[order]
-    equal = np.flatnonzero(joined[1:] == joined[:-1])
-    return np.unique(np.concatenate(places)[order[np.concatenate([equal, equal + 1])]])

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import threading
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import IO, TYPE_CHECKING, Any, Generic, Self, TypeVar
@@ -48,7 +48,7 @@ except ImportError:  # neither in a browser, where there are no other processes
     msvcrt = None  # type: ignore[assignment]
 
 LOG_NAME = "_harvest.jsonl"
-LOG_VERSION = 3
+LOG_VERSION = 4
 ROWS_PER_PART = 100_000  # of repositories: about 4 MB on the disk, 10 MB in memory
 RESUME_HINT = "The rows so far are kept: run the same call again to continue."
 RESTART_HINT = "Name another folder, or replace the harvest in this one with resume=False."
@@ -75,8 +75,8 @@ class LogHeader(msgspec.Struct, kw_only=True):
 
     gqlnb: str = "harvest"
     version: int = LOG_VERSION
-    query: str
-    source: str
+    query: str = ""
+    source: str = ""
     fields: str | None = None
     shape: Any = None
     twice: bool = False
@@ -112,168 +112,13 @@ class StoredState(msgspec.Struct, kw_only=True):
     doubt: str = ""
     coverage: Coverage | None = None
 
-    def add_notes(self, notes: Mapping[str, str]) -> dict[str, str]:
-        """Add notes of the endpoint, up to a number of them; return the new ones."""
-        new = [key for key in notes if key not in self.notes][: MAX_NOTES - len(self.notes)]
-        added = {key: notes[key] for key in new}
-        self.notes |= added
-        return added
+    def add_notes(self, notes: Mapping[str, str]) -> None:
+        """Add notes of the endpoint, up to a number of them."""
+        new = {key: note for key, note in notes.items() if key not in self.notes}
+        self.notes |= dict([*new.items()][: MAX_NOTES - len(self.notes)])
 
 
 State = TypeVar("State", bound=StoredState)
-
-
-class HarvestLog:
-    """The log of one harvest. The lock of the folder keeps other processes from writing to it.
-
-    Parameters
-    ----------
-    folder
-        The folder of the harvest.
-    header
-        The first line.
-    decoder
-        Decoder of the other lines.
-    """
-
-    def __init__(self, folder: Path, header: LogHeader, decoder: msgspec.json.Decoder[Any]) -> None:
-        self._folder, self._path = folder, folder / LOG_NAME
-        self._header, self._decoder = header, decoder
-        self._file: IO[bytes] | None = None
-
-    def begin(self, state: StoredState, *, resume: bool) -> bool:
-        """Return whether there is a log to continue; otherwise begin one at `state`.
-
-        Raises
-        ------
-        OptionError
-            If the folder has parts without a log.
-        OSError
-            If it cannot be written.
-        """
-        if not self._path.exists() and build_part_path(self._folder, 0).exists():
-            msg = (
-                f"{sanitize_text(self._folder, 120)} holds parts of a harvest whose log {LOG_NAME} "
-                "is gone, so it cannot be continued. Name another folder, or remove them."
-            )
-            raise OptionError(msg)
-        if self._path.exists() and resume:
-            return True
-        # The log first: if this is interrupted, it says that all parts are obsolete.
-        self.restart_at(state)
-        remove_parts(self._folder, 0)
-        self.write_coverage(None)
-        return False
-
-    def check_parts(self, count: int) -> None:
-        """Check that no part was removed or cut: the log does not contain its rows any more.
-
-        Raises
-        ------
-        OptionError
-            If one of the first `count` parts is missing or damaged.
-        """
-        lost = find_lost_part(self._folder, count)
-        if lost is not None:
-            msg = (
-                f"{sanitize_text(self._folder, 120)}: {lost}, a part of this harvest. Put it back. "
-                f"Or: {RESTART_HINT}"
-            )
-            raise OptionError(msg)
-
-    def write_coverage(self, report: bytes | None) -> None:
-        """Write the report of a finished harvest; None removes it."""
-        path = self._folder / COVERAGE_NAME
-        if report is None:
-            path.unlink(missing_ok=True)
-        else:
-            write_durably(path, msgspec.json.format(report, indent=1))
-
-    def restart_at(self, state: StoredState) -> None:
-        """Replace the log by its header and `state`.
-
-        Raises
-        ------
-        OSError
-            If it cannot be written.
-        """
-        self.close()
-        write_durably(
-            self._path, dump_valid_json(self._header) + b"\n" + dump_valid_json(state) + b"\n"
-        )
-        self._file = self._path.open("ab")
-
-    def append_event(self, event: msgspec.Struct) -> None:
-        """Append a line, and wait until it is on the disk.
-
-        Raises
-        ------
-        OSError
-            If it cannot be written.
-        """
-        if self._file is None:
-            self._file = self._path.open("ab")
-        self._file.write(dump_valid_json(event) + b"\n")
-        self._file.flush()
-        os.fsync(self._file.fileno())
-
-    def read_events(self) -> Iterator[Any]:
-        """Yield the lines; an incomplete last one is removed from the file.
-
-        Raises
-        ------
-        OptionError
-            If the log belongs to another harvest, or cannot be read.
-        """
-        with self._path.open("rb") as file:
-            self._check_header(file.readline())
-            end = file.tell()
-            for number, text in enumerate(file, 2):
-                if not text.endswith(b"\n"):
-                    break
-                end += len(text)
-                yield self._parse_line(number, text)
-        if end < self._path.stat().st_size:
-            os.truncate(self._path, end)
-            sync_folder(self._path.parent)
-
-    def _check_header(self, text: bytes) -> None:
-        path, own = sanitize_text(self._path, 120), self._header
-        header = parse_header(self._path, text)
-        if (header.get("query"), header.get("source")) != (own.query, own.source):
-            found, wanted = _show_difference(str(header.get("query")), own.query)
-            msg = (
-                f"{path} is the log of {found} from "
-                f"{sanitize_text(header.get('source'), 120)}, and this harvest is "
-                f"{wanted} from {own.source}. {RESTART_HINT}"
-            )
-        elif header.get("fields") != own.fields:
-            found, wanted = (
-                "no fields=" if text is None else f"fields={sanitize_text(repr(text), 120)}"
-                for text in (header.get("fields"), own.fields)
-            )
-            msg = f"{path} is the log of {found}, and this harvest has {wanted}. {RESTART_HINT}"
-        elif own.twice and not header.get("twice"):
-            msg = f"{path} is the log of a harvest without twice=True. {RESTART_HINT}"
-        else:
-            # The parts have the types of their time, though the schema may have changed since.
-            own.shape, own.twice = header.get("shape"), header.get("twice", False)
-            return
-        raise OptionError(msg)
-
-    def _parse_line(self, number: int, text: bytes) -> Any:  # noqa: ANN401 - of the decoder's type
-        try:
-            return self._decoder.decode(text)
-        except msgspec.MsgspecError as error:
-            reason = sanitize_text(error, 120).rstrip(".")
-        msg = f"{sanitize_text(self._path, 120)}, line {number} is broken: {reason}. {RESTART_HINT}"
-        raise OptionError(msg)
-
-    def close(self) -> None:
-        """Close the file; appending opens it again."""
-        if self._file is not None:
-            self._file.close()
-            self._file = None
 
 
 def parse_header(path: Path, text: bytes) -> dict[str, Any]:
@@ -328,8 +173,9 @@ def lock_file(file: IO[bytes]) -> None:
         msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
 
 
-class FolderLock:
-    """The lock of a folder against other harvests in this process and in others.
+@contextmanager
+def lock_folder(folder: Path) -> Iterator[None]:
+    """Lock a folder against other harvests in this process and in others.
 
     Parameters
     ----------
@@ -343,43 +189,30 @@ class FolderLock:
     OSError
         If it cannot be written to.
     """
-
-    def __init__(self, folder: Path) -> None:
-        self._folder, self._absolute_folder = folder, folder.absolute()
-        self._file: IO[bytes] | None = None
-
-    def __enter__(self) -> Self:
-        path = sanitize_text(self._folder, 120)
-        if self._folder.is_file():
-            msg = f"{path} is a file. A harvest writes a folder: name another."
+    path, absolute = sanitize_text(folder, 120), folder.absolute()
+    if folder.is_file():
+        msg = f"{path} is a file. A harvest writes a folder: name another."
+        raise OptionError(msg)
+    folder.mkdir(parents=True, exist_ok=True)
+    msg = f"Another harvest is writing to {path}. Wait until it is over."
+    with _open_folders_lock:
+        # A process unlocks a file when it closes it, however often it has opened it.
+        if absolute in _open_folders:
             raise OptionError(msg)
-        self._folder.mkdir(parents=True, exist_ok=True)
-        msg = f"Another harvest is writing to {path}. Wait until it is over."
-        with _open_folders_lock:
-            if self._absolute_folder in _open_folders:
-                raise OptionError(msg)
-            self._file = (self._folder / LOCK_NAME).open("ab")
-            try:
-                lock_file(self._file)
-            except OSError:
-                self._file.close()
-                self._file = None
-                raise OptionError(msg) from None
-            _open_folders.add(self._absolute_folder)
+        file = (folder / LOCK_NAME).open("ab")
         try:
-            check_foreign_files(self._folder)
-        except BaseException:
-            self.__exit__()
-            raise
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Unlock the folder."""
-        if self._file is not None:
-            self._file.close()
-            self._file = None
-            with _open_folders_lock:
-                _open_folders.discard(self._absolute_folder)
+            lock_file(file)
+        except OSError:
+            file.close()
+            raise OptionError(msg) from None
+        _open_folders.add(absolute)
+    try:
+        check_foreign_files(folder)
+        yield
+    finally:
+        file.close()
+        with _open_folders_lock:
+            _open_folders.discard(absolute)
 
 
 @dataclass(frozen=True, slots=True)
@@ -405,6 +238,10 @@ class Part:
         """Number of rows."""
         return sum(rows for _, rows in self.segments)
 
+    def list_readings(self) -> list[int]:
+        """Return the number of the reading of each row."""
+        return [number for number, rows in self.segments for _ in range(rows)]
+
     def load(self) -> pa.Table:
         """Return the rows."""
         return self.table if self.path is None else read_parquet(self.path)
@@ -419,10 +256,6 @@ class HarvestStore(Generic[State]):
         The folder; None for memory.
     header
         The first line of the log.
-    state
-        The state at the beginning.
-    decoder
-        Decoder of the lines of the log: states and events.
     resume
         Whether to continue the harvest in the folder; else it is removed.
     rows_per_part
@@ -430,6 +263,8 @@ class HarvestStore(Generic[State]):
 
     Attributes
     ----------
+    state_type, decoder
+        The class of the state, and the decoder of the lines of the log: states and events.
     state
         The state of the harvest.
 
@@ -442,30 +277,31 @@ class HarvestStore(Generic[State]):
         If it cannot be written to.
     """
 
+    state_type: type[State]
+    decoder: msgspec.json.Decoder[Any]
+
     def __init__(
         self,
-        folder: Path | None,
-        header: LogHeader,
-        state: State,
-        decoder: msgspec.json.Decoder[Any],
+        folder: Path | None = None,
+        header: LogHeader | None = None,
         *,
         resume: bool = True,
         rows_per_part: int = ROWS_PER_PART,
     ) -> None:
-        self.folder, self.header, self.state = folder, header, state
+        self.folder, self.header, self.state = folder, header or LogHeader(), self.state_type()
         self._resume, self._rows_per_part = resume, rows_per_part
         self._parts: list[Part] = []  # in files
         self._new: list[Part] = []  # in memory, and in the log
-        self._log = None if folder is None else HarvestLog(folder, header, decoder)
+        self._log: IO[bytes] | None = None
+        self._paused: Coverage | None = None
         self._stack = ExitStack()
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
-            if self.folder is not None and self._log is not None:
-                stack.enter_context(FolderLock(self.folder))
-                stack.callback(self._log.close)
-                if self._log.begin(self.state, resume=self._resume):
-                    self._restore(self.folder, self._log)
+            if self.folder is not None:
+                stack.enter_context(lock_folder(self.folder))
+                stack.callback(self._close_log)
+                self._begin(self.folder)
             self._stack = stack.pop_all()
         return self
 
@@ -473,11 +309,26 @@ class HarvestStore(Generic[State]):
         """Close the log and unlock the folder."""
         self._stack.close()
 
-    def _restore(self, folder: Path, log: HarvestLog) -> None:
-        """Read the log and the parts of the folder."""
-        for event in log.read_events():
+    # -- the log
+
+    def _begin(self, folder: Path) -> None:
+        """Read the log and the parts of the folder, or begin a log."""
+        path = folder / LOG_NAME
+        if not path.exists() and build_part_path(folder, 0).exists():
+            msg = (
+                f"{sanitize_text(folder, 120)} holds parts of a harvest whose log {LOG_NAME} is "
+                "gone, so it cannot be continued. Name another folder, or remove them."
+            )
+            raise OptionError(msg)
+        if not (path.exists() and self._resume):
+            # The log first: if this is interrupted, it says that all parts are obsolete.
+            self._restart_log(folder)
+            remove_parts(folder, 0)
+            (folder / COVERAGE_NAME).unlink(missing_ok=True)
+            return
+        for event in self._read_log(path):
             if isinstance(event, StoredState):
-                self._set_state(event)  # type: ignore[arg-type]
+                self.state, self._new = event, []  # type: ignore[assignment]
             elif self.state.coverage is not None:
                 msg = (
                     f"The log in {sanitize_text(folder, 120)} is broken: it goes on after its end. "
@@ -485,23 +336,100 @@ class HarvestStore(Generic[State]):
                 )
                 raise OptionError(msg)
             else:
-                self._replay(event)
-        log.check_parts(self.state.parts)
+                self._apply_event(event)
+        # The log does not contain the rows of parts any more.
+        lost = find_lost_part(folder, self.state.parts)
+        if lost is not None:
+            msg = (
+                f"{sanitize_text(folder, 120)}: {lost}, a part of this harvest. Put it back. "
+                f"Or: {RESTART_HINT}"
+            )
+            raise OptionError(msg)
         if self.state.coverage is None:
-            log.write_coverage(None)
+            (folder / COVERAGE_NAME).unlink(missing_ok=True)
         # A part that was not followed by a state: the log contains its rows.
         remove_parts(folder, self.state.parts)
         paths = (build_part_path(folder, number) for number in range(self.state.parts))
         self._parts = [Part(_read_segments(path), path=path) for path in paths]
         self._save_full_part()
 
-    def _set_state(self, state: State) -> None:
-        """Continue at a state of the log."""
-        self.state, self._new = state, []
+    def _read_log(self, path: Path) -> Iterator[Any]:
+        """Yield the lines after the header; an incomplete last one is removed from the file."""
+        with path.open("rb") as file:
+            self._check_header(path, file.readline())
+            end = file.tell()
+            for number, text in enumerate(file, 2):
+                if not text.endswith(b"\n"):
+                    break
+                end += len(text)
+                yield self._parse_line(path, number, text)
+        if end < path.stat().st_size:
+            os.truncate(path, end)
+            sync_folder(path.parent)
 
-    def _replay(self, event: Any) -> None:  # noqa: ANN401 - of the class of the events
-        """Change the state and the rows as an event of the log did."""
+    def _check_header(self, path: Path, text: bytes) -> None:
+        header, own, shown = parse_header(path, text), self.header, sanitize_text(path, 120)
+        if (header.get("query"), header.get("source")) != (own.query, own.source):
+            found, wanted = _show_difference(str(header.get("query")), own.query)
+            msg = (
+                f"{shown} is the log of {found} from "
+                f"{sanitize_text(header.get('source'), 120)}, and this harvest is "
+                f"{wanted} from {own.source}. {RESTART_HINT}"
+            )
+        elif header.get("fields") != own.fields:
+            found, wanted = (
+                "no fields=" if text is None else f"fields={sanitize_text(repr(text), 120)}"
+                for text in (header.get("fields"), own.fields)
+            )
+            msg = f"{shown} is the log of {found}, and this harvest has {wanted}. {RESTART_HINT}"
+        elif own.twice and not header.get("twice"):
+            msg = f"{shown} is the log of a harvest without twice=True. {RESTART_HINT}"
+        else:
+            # The parts have the types of their time, though the schema may have changed since.
+            own.shape, own.twice = header.get("shape"), header.get("twice", False)
+            return
+        raise OptionError(msg)
+
+    def _parse_line(self, path: Path, number: int, text: bytes) -> Any:  # noqa: ANN401 - of the decoder's type
+        try:
+            return self.decoder.decode(text)
+        except msgspec.MsgspecError as error:
+            reason = sanitize_text(error, 120).rstrip(".")
+        msg = f"{sanitize_text(path, 120)}, line {number} is broken: {reason}. {RESTART_HINT}"
+        raise OptionError(msg)
+
+    def _restart_log(self, folder: Path) -> None:
+        """Replace the log by its header and the state."""
+        self._close_log()
+        lines = dump_valid_json(self.header), dump_valid_json(self.state), b""
+        write_durably(folder / LOG_NAME, b"\n".join(lines))
+
+    def _close_log(self) -> None:
+        if self._log is not None:
+            self._log.close()
+            self._log = None
+
+    def _append_event(self, event: msgspec.Struct) -> None:
+        """Append a line to the log of a folder, and wait until it is on the disk."""
+        assert self.folder is not None  # noqa: S101 - for mypy
+        if self._log is None:
+            self._log = (self.folder / LOG_NAME).open("ab")
+        self._log.write(dump_valid_json(event) + b"\n")
+        self._log.flush()
+        os.fsync(self._log.fileno())
+
+    def _add_event(self, event: msgspec.Struct) -> None:
+        """Log an event, which is safe from interruption then, and apply it."""
+        if self.folder is not None:
+            self._append_event(event)
+        self._apply_event(event)
+        self._save_full_part()
+
+    def _apply_event(self, event: Any) -> None:  # noqa: ANN401 - of the class of the events
+        """Change the state and the rows as an event does."""
         raise NotImplementedError
+
+    # -- the rows
 
     def _concat(self, tables: Sequence[pa.Table]) -> pa.Table:
         """Return tables as one."""
@@ -523,11 +451,6 @@ class HarvestStore(Generic[State]):
         """Return all rows."""
         return self._concat(self.load_tables())
 
-    def _append_event(self, event: msgspec.Struct) -> None:
-        """Log an event, which is safe from interruption then."""
-        if self._log is not None:
-            self._log.append_event(event)
-
     def _save_full_part(self) -> None:
         """Write a part and the state if there are enough rows."""
         if sum(part.rows for part in self._new) >= self._rows_per_part:
@@ -535,7 +458,7 @@ class HarvestStore(Generic[State]):
 
     def save_state(self, **about: str) -> None:
         """Write the rows that are in memory as a part, and the state to the log."""
-        if self._log is None:
+        if self.folder is None:
             self._parts, self._new = self._list_parts(), []
             return
         if self._new:
@@ -544,7 +467,7 @@ class HarvestStore(Generic[State]):
             self._parts.append(self._write_part(len(self._parts), table, segments, **about))
             self._new = []
         self.state.parts = len(self._parts)
-        self._log.restart_at(self.state)
+        self._restart_log(self.folder)
 
     def _write_part(
         self, number: int, table: pa.Table, segments: list[tuple[int, int]], **about: str
@@ -560,12 +483,23 @@ class HarvestStore(Generic[State]):
         if self.folder is not None and error.args and not getattr(error, "problems", ()):
             error.args = (f"{error.args[0]} {RESUME_HINT}", *error.args[1:])
 
+    @property
+    def coverage(self) -> Coverage:
+        """The report on the harvest, which is finished or stopped."""
+        coverage = self.state.coverage or self._paused
+        assert coverage is not None  # noqa: S101 - for mypy
+        return coverage
+
+    def pause(self, coverage: Coverage) -> None:
+        """Keep the report on a stopped harvest, which the next run continues."""
+        self._paused = coverage
+
     def finish(self, coverage: Coverage) -> None:
         """Write the report, and mark the harvest as ended."""
         self.state.coverage = coverage
         report = self.header.encode_report(coverage)
-        if self._log is not None:
-            self._log.write_coverage(report)
+        if self.folder is not None:
+            write_durably(self.folder / COVERAGE_NAME, msgspec.json.format(report, indent=1))
         self.save_state(coverage=report.decode())
 
 

@@ -7,8 +7,9 @@ moment, with their count. A second count, in another order, is the witness.
 from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
+from copy import copy
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     Result = TypeVar("Result")
     Steps = Generator[list[PageRequest], list[Page], Result]
 
-JOBS = 10  # spans at once: their counts share requests, 46 of them for 18,400 rows
 READS = 8  # of a window: in each order twice
 FIRST_COUNTS = 4  # of the whole: where counts vary by up to 2, all four are equal in 1 of 125 cases
 FIRST_DOUBTS = (2, 20)  # doubtful windows after which is measured whether counts vary
@@ -52,36 +52,17 @@ CUT_ROWS = 4
 MOST_NOISE = 4  # rows; of larger differences two orders that agree say little
 
 Rows = dict[str, Row]
-WindowPage = tuple[Window, Page]
+PageAnswer = tuple[PageRequest, Page]
 
 
-class ClosedWindow(msgspec.Struct, array_like=True):
-    """A window that was read: its ends, and what its rows prove.
-
-    Attributes
-    ----------
-    low, high
-        The ends.
-    agreed
-        Whether only two orders agree, as its counts vary.
-    gap
-        The reason why its rows may not be all; None if they are.
-    """
-
-    low: int
-    high: int
-    agreed: bool = False
-    gap: Gap | None = None
-
-
-class HarvestProgress(msgspec.Struct):
-    """The part of the state that each answer may change.
+class HarvestState(msgspec.Struct):
+    """What is known at one time: the windows that were read, the others, and the cost.
 
     Attributes
     ----------
     expected
         Number of rows at the beginning; None before the first answer.
-    pages, counts, repeated
+    pages, counts, repeated, windows, agreed, gaps
         As of :class:`gqlnb.lists.report.Coverage`.
     noise
         By how many rows counts vary from answer to answer.
@@ -89,6 +70,8 @@ class HarvestProgress(msgspec.Struct):
         Whether the first counts differ, and it is not known yet why.
     todo
         The spans to harvest, with their counts if they are known; None before the first is planned.
+    spans
+        The ends of what was read, in which adjacent windows are joined.
     """
 
     expected: int | None = None
@@ -98,36 +81,18 @@ class HarvestProgress(msgspec.Struct):
     noise: int = 0
     may_vary: bool = False
     todo: list[tuple[Window, int | None]] | None = None
-
-    def apply_to(self, progress: HarvestProgress) -> None:
-        """Change another one to these values."""
-        for name in HarvestProgress.__struct_fields__:
-            setattr(progress, name, getattr(self, name))
-
-
-class HarvestState(HarvestProgress):
-    """What is known at one time: the windows that were read, and the cost.
-
-    Attributes
-    ----------
-    spans
-        The ends of what was read, in which adjacent windows are joined.
-    windows, agreed, gaps
-        As of :class:`gqlnb.lists.report.Coverage`.
-    """
-
-    spans: list[tuple[int, int]] = msgspec.field(default_factory=list)
+    spans: list[tuple[int, int]] = []
     windows: int = 0
     agreed: int = 0
-    gaps: list[Gap] = msgspec.field(default_factory=list)
+    gaps: list[Gap] = []
 
     def close_window(self, closed: ClosedWindow) -> None:
-        """Add a window that was read."""
+        """Add a window that was read. No list is changed in place, as copies of this share them."""
         self.windows += 1
         self.agreed += closed.agreed
         if closed.gap is not None:
-            self.gaps.append(closed.gap)
-        low, high, others = closed.low, closed.high, list[tuple[int, int]]()
+            self.gaps = [*self.gaps, closed.gap]
+        low, high, others = closed.window.low, closed.window.high, list[tuple[int, int]]()
         for span in self.spans:
             if span[1] == low:
                 low = span[0]
@@ -138,6 +103,27 @@ class HarvestState(HarvestProgress):
         self.spans = [*others, (low, high)]
 
 
+class ClosedWindow(NamedTuple):
+    """A window that was read.
+
+    Attributes
+    ----------
+    window
+        The window.
+    rows
+        Its rows.
+    agreed
+        Whether only two orders agree, as its counts vary.
+    gap
+        The reason why its rows may not be all; None if they are.
+    """
+
+    window: Window
+    rows: list[Row]
+    agreed: bool = False
+    gap: Gap | None = None
+
+
 class SpanTask(Task[PageRequest]):
     """The harvest of a span.
 
@@ -146,7 +132,7 @@ class SpanTask(Task[PageRequest]):
     span
         The window to harvest, and its count if it is known.
     closed
-        The windows that it closes, with their rows.
+        The windows that it closes.
     todo
         The spans that it leaves to other tasks.
     repeated
@@ -156,7 +142,7 @@ class SpanTask(Task[PageRequest]):
     def __init__(self, span: tuple[Window, int | None], steps: Steps[None]) -> None:
         super().__init__(steps)
         self.span = span
-        self.closed: list[tuple[ClosedWindow, Iterable[Row]]] = []
+        self.closed: list[ClosedWindow] = []
         self.todo: list[tuple[Window, int | None]] = []
         self.repeated = 0
 
@@ -190,18 +176,17 @@ class WindowHarvest(TaskQueue[PageRequest, SpanTask]):
         source: Source,
         state: HarvestState | None = None,
         *,
-        tasks: int = JOBS,
+        tasks: int = 10,  # their counts share requests: 46 requests for 18,400 rows
         twice: bool = False,
-        answers: Iterable[tuple[PageRequest, Page]] = (),
+        answers: Iterable[PageAnswer] = (),
     ) -> None:
         super().__init__()
-        self.state = state or HarvestState()
+        self.state = HarvestState() if state is None else copy(state)
         self.page_size = source.page_size
         self._source, self._twice, self._width = source, twice, tasks
         self._count_order = source.orders - 1
         self._doubts = self._heavy = 0
-        self._task: SpanTask | None = None  # that continues
-        self._closed: list[tuple[ClosedWindow, Iterable[Row]]] = []
+        self._rows: list[Row] = []  # of the windows that were closed
         self._answers: list[tuple[TaskRequest[PageRequest], Page]] = []
         self._known: defaultdict[PageRequest, list[Page]] = defaultdict(list)
         for request, page in answers:
@@ -209,11 +194,6 @@ class WindowHarvest(TaskQueue[PageRequest, SpanTask]):
         self._todo = [(source.whole, None)] if self.state.todo is None else list(self.state.todo)
 
     # -- requests and answers
-
-    @property
-    def is_finished(self) -> bool:
-        """Whether all windows are read."""
-        return not (self._todo or self._tasks)
 
     @property
     def has_requests(self) -> bool:
@@ -238,15 +218,15 @@ class WindowHarvest(TaskQueue[PageRequest, SpanTask]):
         self._answers.append((request, page))
         self._give_answer(request, page)
 
-    def take_answers(self) -> list[tuple[PageRequest, Page]]:
+    def take_answers(self) -> list[PageAnswer]:
         """Return the answers since the last call to which tasks that have not ended may return."""
         answers, self._answers = self._answers, []
         return [(asked.request, page) for asked, page in answers if asked.task in self._tasks]
 
-    def take_closed(self) -> tuple[list[ClosedWindow], list[Row]]:
-        """Return the windows that were closed since the last call, with their rows."""
-        closed, self._closed = self._closed, []
-        return [window for window, _ in closed], [row for _, rows in closed for row in rows]
+    def take_rows(self) -> list[Row]:
+        """Return the rows of the windows that were closed since the last call."""
+        rows, self._rows = self._rows, []
+        return rows
 
     def build_coverage(
         self,
@@ -278,20 +258,16 @@ class WindowHarvest(TaskQueue[PageRequest, SpanTask]):
             span = self._todo.pop()
             self._start_task(SpanTask(span, self._harvest_span(*span)))
 
-    def _continue_task(self, task: SpanTask) -> list[PageRequest] | None:
-        self._task = task
-        return task.advance()
-
     def _recall_answer(self, request: PageRequest) -> Page | None:
         known = self._known.get(request)
         return known.pop(0) if known else None
 
     def _end_task(self, task: SpanTask) -> None:
         self._todo += task.todo
-        self._closed += task.closed
         self.state.repeated += task.repeated
-        for window, _ in task.closed:
-            self.state.close_window(window)
+        for closed in task.closed:
+            self._rows += closed.rows
+            self.state.close_window(closed)
         open_spans = [other.span for other in self._tasks.values()]
         self.state.todo = [*self._todo, *open_spans[::-1]]
 
@@ -332,11 +308,7 @@ class WindowHarvest(TaskQueue[PageRequest, SpanTask]):
         gap: Gap | None = None,
     ) -> None:
         own = [row for row in rows.values() if window.contains(row)]
-        self._get_task().closed.append((ClosedWindow(window.low, window.high, agreed, gap), own))
-
-    def _get_task(self) -> SpanTask:
-        assert self._task is not None  # noqa: S101 - called by its steps
-        return self._task
+        self._task.closed.append(ClosedWindow(window, own, agreed, gap))
 
     def _leave_gap(self, window: Window, rows: Mapping[str, Row], expected: int, why: str) -> None:
         text = self._source.format_window(window)
@@ -366,7 +338,7 @@ class WindowHarvest(TaskQueue[PageRequest, SpanTask]):
         if len(parts) == 1 and count > self.page_size and not window.is_single:
             middle = (window.low + window.high) // 2  # counts that say nothing
             halves = window._replace(low=middle), window._replace(high=middle)
-            self._get_task().todo += [(half, None) for half in halves]
+            self._task.todo += [(half, None) for half in halves]
             return
         if self.state.may_vary and count <= self.page_size * MOST_WINDOWS:
             yield from self._measure_noise(parts[0][0])
@@ -377,74 +349,48 @@ class WindowHarvest(TaskQueue[PageRequest, SpanTask]):
             elif part.is_single:
                 yield from self._read_single(part, rows)
             else:
-                self._get_task().todo.append((part, rows))
+                self._task.todo.append((part, rows))
         yield from self._read_windows(small)
 
     def _read_windows(self, windows: Sequence[tuple[Window, int]]) -> Steps[None]:
         """Read windows of one page each; the plan counted their rows in another order."""
-        size, noise = self.page_size, self.state.noise
-        proved, uncounted, doubtful = list[WindowPage](), list[WindowPage](), list[WindowPage]()
+        size, readings, proved = self.page_size, list[WindowPages](), list[WindowPages]()
         pages = yield [PageRequest(window, 0, size) for window, _ in windows]
         for (window, count), page in zip(windows, pages, strict=True):
             if self._is_too_large(page, size):
                 yield from self._divide(window, page, count, size)
-            elif not is_whole(window, page, noise):
-                doubtful.append((window, page))
-            elif noise or page.total != count:
-                uncounted.append((window, page))
             else:
-                proved.append((window, page))
-        if not noise:
-            witnessed, others = yield from self._count_again(uncounted, self._count_order)
-            proved, doubtful, uncounted = proved + witnessed, doubtful + others, []
+                readings.append(WindowPages(window, page, count))
+        if not self.state.noise:
+            whole = [each for each in readings if is_whole(each.window, each.page)]
+            proved = [each for each in whole if each.page.total == each.totals[0]]
+            others = [each for each in whole if each not in proved]
+            proved += yield from self._count_again(others, self._count_order)
             # Rows came or went, or one of the counts of the plan is wrong, perhaps as the page is.
             planned, shown = sum(count for _, count in windows), sum(page.total for page in pages)
             if abs(planned - shown) > CUT_ROWS:
-                proved, others = yield from self._count_again(proved, 1)
-                doubtful += others
-        if self._twice:
-            proved, others = yield from self._read_again(proved)
-            doubtful += others
-        for window, page in proved:
-            self._close(window, page.map_rows())
-        yield from self._note_doubts([window for window, _ in doubtful])
-        if self.state.noise:
-            uncounted += [pair for pair in doubtful if is_whole(*pair, self.state.noise)]
-            doubtful = [pair for pair in doubtful if pair not in uncounted]
-        doubtful += yield from self._compare_orders(uncounted)
-        counted = dict(windows)
-        yield from self._settle(
-            [DoubtfulWindow(window, page, counted[window]) for window, page in doubtful]
-        )
-
-    def _count_again(
-        self, whole: Sequence[WindowPage], order: int
-    ) -> Steps[tuple[list[WindowPage], list[WindowPage]]]:
-        """Count windows again; return those with the count of their page, and the others."""
-        counts = yield [PageRequest(window, order) for window, _ in whole]
-        same, others = list[WindowPage](), list[WindowPage]()
-        for (window, page), count in zip(whole, counts, strict=True):
-            (same if count.total == page.total else others).append((window, page))
-        return same, others
-
-    def _read_again(
-        self, proved: Sequence[WindowPage]
-    ) -> Steps[tuple[list[WindowPage], list[WindowPage]]]:
-        """Read windows in another order; return those with another proof, and the others."""
-        pages = yield [PageRequest(window, 2, self.page_size) for window, _ in proved]
-        again, doubtful = list[WindowPage](), list[WindowPage]()
-        for (window, page), second in zip(proved, pages, strict=True):
-            rows = page.map_rows() | second.map_rows()
-            both = page._replace(rows=tuple(rows.values()))
-            (again if is_whole(window, second) else doubtful).append((window, both))
-        return again, doubtful
-
-    def _note_doubts(self, windows: Sequence[Window]) -> Steps[None]:
-        """Measure with some of the doubtful windows whether counts vary."""
-        for window in windows:
+                proved = yield from self._count_again(proved, 1)
+        doubtful = [each for each in readings if each not in proved]
+        for each in doubtful:
             self._doubts += 1
             if self._doubts in FIRST_DOUBTS and not self.state.noise:
-                yield from self._measure_noise(window)
+                yield from self._measure_noise(each.window)
+        noise = self.state.noise
+        self._task.repeated += sum(
+            not (noise and is_whole(each.window, each.page, noise)) for each in doubtful
+        )
+        if self._twice:
+            doubtful = readings
+        else:
+            for each in proved:
+                self._close(each.window, each.rows)
+        yield from self._read_again(doubtful)
+
+    def _count_again(self, whole: Sequence[WindowPages], order: int) -> Steps[list[WindowPages]]:
+        """Count windows again; return those with the count of their page."""
+        counts = yield [PageRequest(each.window, order) for each in whole]
+        pairs = zip(whole, counts, strict=True)
+        return [each for each, count in pairs if count.total == each.page.total]
 
     def _measure_noise(self, window: Window) -> Steps[None]:
         """Count a small window many times, in which few rows come or go, to see how counts vary."""
@@ -467,52 +413,33 @@ class WindowHarvest(TaskQueue[PageRequest, SpanTask]):
         else:
             rows = max(page.total, size + 1) if page.more else page.total
             rows = max(rows, count if page.heavy else 0)
-            self._get_task().todo.append((window, rows))
+            self._task.todo.append((window, rows))
 
-    def _compare_orders(self, windows: Sequence[WindowPage]) -> Steps[list[WindowPage]]:
-        """Read windows whose counts vary in other orders; return those that show other rows."""
-        orders = (1, 2, 3) if self._twice else (1,)
-        requests = [PageRequest(w, order, self.page_size) for w, _ in windows for order in orders]
-        pages = yield requests
-        left = list[WindowPage]()
-        for number, (window, page) in enumerate(windows):
-            others = pages[number * len(orders) : (number + 1) * len(orders)]
-            rows = page.map_rows()
-            if all(
-                is_whole(window, other, self.state.noise) and other.map_rows().keys() == rows.keys()
-                for other in others
-            ):
-                self._close(window, rows, agreed=not self._twice)
-            else:
-                left.append((window, page))
-        return left
-
-    def _settle(self, doubtful: list[DoubtfulWindow]) -> Steps[None]:
-        """Read doubtful windows again, in other orders, until a page is whole and counted twice."""
-        self._get_task().repeated += len(doubtful)
+    def _read_again(self, left: list[WindowPages]) -> Steps[None]:
+        """Read windows again, in other orders, until a page is whole and counted twice."""
         for read in range(1, READS + 1):
-            if not doubtful:
+            if not left:
                 return
             order, size = read % self._source.orders, self.page_size
-            pages = yield [PageRequest(doubt.window, order, size) for doubt in doubtful]
-            left = list[DoubtfulWindow]()
-            for doubt, page in zip(doubtful, pages, strict=True):
+            pages = yield [PageRequest(each.window, order, size) for each in left]
+            others = list[WindowPages]()
+            for each, page in zip(left, pages, strict=True):
                 if self._is_too_large(page, size):
-                    yield from self._divide(doubt.window, page, len(doubt.rows), size)
-                elif not self._judge_again(doubt, page):
-                    left.append(doubt)
-            doubtful = left
-        for doubt in doubtful:
-            expected = Counter(doubt.totals).most_common(1)[0][0]
+                    yield from self._divide(each.window, page, len(each.rows), size)
+                elif not self._judge_again(each, page):
+                    others.append(each)
+            left = others
+        for each in left:
+            expected = Counter(each.totals).most_common(1)[0][0]
             why = "Counts and rows differ in every order."
-            self._leave_gap(doubt.window, doubt.rows, expected, why)
+            self._leave_gap(each.window, each.rows, expected, why)
 
-    def _judge_again(self, doubtful: DoubtfulWindow, page: Page) -> bool:
+    def _judge_again(self, reading: WindowPages, page: Page) -> bool:
         """Return whether a further page of a window proves its rows; then it is closed."""
-        window, rows, noise = doubtful.window, page.map_rows(), self.state.noise
-        is_counted = is_confirmed(page.total, doubtful.totals)
-        same = doubtful.shown.count(frozenset(rows))
-        doubtful.add_page(page)
+        window, rows, noise = reading.window, page.map_rows(), self.state.noise
+        is_counted = is_confirmed(page.total, reading.totals)
+        same = reading.shown.count(frozenset(rows))
+        reading.add_page(page)
         if not is_whole(window, page, noise):
             return False
         if noise and same >= (3 if self._twice else 1):
@@ -591,15 +518,17 @@ class WindowHarvest(TaskQueue[PageRequest, SpanTask]):
         return rows, why
 
 
-class DoubtfulWindow:
-    """A window whose first page was no proof, with what was shown of it.
+class WindowPages:
+    """A window with the pages that were read of it.
 
     Attributes
     ----------
     window
         The window.
+    page
+        The last page.
     rows
-        The rows so far, of all pages.
+        The rows of all pages.
     totals
         The counts so far.
     shown
@@ -615,6 +544,7 @@ class DoubtfulWindow:
     def add_page(self, page: Page) -> None:
         """Add a page."""
         rows = page.map_rows()
+        self.page = page
         self.rows |= rows
         self.totals.append(page.total)
         self.shown.append(frozenset(rows))

@@ -11,7 +11,7 @@ from collections import deque
 from dataclasses import dataclass
 from itertools import pairwise
 from math import ceil
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
@@ -25,6 +25,7 @@ ROUNDS_OF_PARTS = 4  # of a large window: with 2 its parts are less full, 1.05 p
 SPARE = 0.01  # of a page, which windows leave free, so that the next ones can be cut as well
 
 
+@runtime_checkable  # so that rows of a log can be decoded
 class Row(Protocol):
     """A row of a list."""
 
@@ -345,6 +346,7 @@ class TaskQueue(Generic[Request, AnyTask]):
     def __init__(self) -> None:
         self._number = 0
         self._tasks: dict[int, AnyTask] = {}
+        self._task: AnyTask  # that continues
         self._pending: deque[TaskRequest[Request]] = deque()
 
     @property
@@ -379,8 +381,8 @@ class TaskQueue(Generic[Request, AnyTask]):
 
     def _advance(self, number: int) -> None:
         """Continue a task until it waits for an answer that is not known, or ends."""
-        task = self._tasks[number]
-        while (requests := self._continue_task(task)) is not None:
+        task = self._task = self._tasks[number]
+        while (requests := task.advance()) is not None:
             for place, request in enumerate(requests):
                 if known := self._recall_answer(request):
                     task.answers[place] = known
@@ -391,9 +393,6 @@ class TaskQueue(Generic[Request, AnyTask]):
                 return
         del self._tasks[number]
         self._end_task(task)
-
-    def _continue_task(self, task: AnyTask) -> list[Request] | None:
-        return task.advance()
 
     def _recall_answer(self, request: Request) -> object:  # noqa: ARG002 - for subclasses
         """Return the answer to a request from an interrupted run, or None."""

@@ -8,17 +8,15 @@ from hypothesis import strategies as st
 from gqlnb.lists.part_files import find_repeated_rows
 
 
-@given(st.lists(st.lists(st.sampled_from("abcdefghij"), max_size=9), max_size=6), st.integers(1, 9))
-def test_each_id_is_returned_once(parts: list[list[str]], at_once: int) -> None:
-    """For any number of hashes in memory; the first row stays."""
-    places = find_repeated_rows(
-        lambda: [[part[:at_once], part[at_once:]] for part in parts], sum(map(len, parts)), at_once
-    )
-    seen: set[str] = set()
-    for number, ids in enumerate(parts):
-        again = [place for place, each in enumerate(ids) if each in seen or each in ids[:place]]
-        assert places.get(number, []) == again
-        seen.update(ids)
+@given(st.lists(st.lists(st.sampled_from("abcdefghij"), max_size=9), max_size=6))
+def test_each_id_is_kept_once(parts: list[list[str]]) -> None:
+    """The last row stays."""
+    found = find_repeated_rows(lambda: parts)
+    later = set[str]()
+    for number, ids in reversed([*enumerate(parts)]):
+        again = {n: each for n, each in enumerate(ids) if each in later or each in ids[n + 1 :]}
+        assert found.get(number, {}) == again
+        later.update(ids)
 
 
 def test_equal_hashes_are_not_equal_ids() -> None:
@@ -31,4 +29,4 @@ def test_equal_hashes_are_not_equal_ids() -> None:
             return 1
 
     ids = [Same("a"), Same("b"), Same("a"), Same("c")]
-    assert find_repeated_rows(lambda: [[ids]], 4) == {0: [2]}
+    assert find_repeated_rows(lambda: [ids]) == {0: {0: "a"}}

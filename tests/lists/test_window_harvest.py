@@ -120,9 +120,9 @@ def test_pages_that_are_too_large_become_smaller() -> None:
             window, _, first, _ = task.request
             is_heavy = first > most
             windows.feed(task, Page(0, heavy=True) if is_heavy else answer(window, first))
-            ids |= {row.id for row in windows.take_closed()[1]}
+            ids |= {row.id for row in windows.take_rows()}
         coverage = windows.build_coverage(len(ids))
-        assert windows.is_finished
+        assert windows.state.todo == []
         assert (coverage.complete, bool(coverage.gaps)) == (complete, not complete)
         assert len(ids) == (1000 if complete else 0)
 
@@ -137,7 +137,7 @@ def run(
         asked.append(task.request)
         windows.feed(task, answer(task.request.window, task.request.first))
         answers += windows.take_answers()
-        ids += [row.id for row in windows.take_closed()[1]]
+        ids += [row.id for row in windows.take_rows()]
     return asked, answers, ids
 
 
@@ -152,7 +152,7 @@ def test_a_harvest_continues_at_any_moment() -> None:
         after, _, others = run(second)
         assert sorted(before + after) == sorted(whole)
         assert sorted(ids + others) == sorted(every)
-        assert second.is_finished
+        assert second.state.todo == []
         assert second.build_coverage(1000).complete
 
 

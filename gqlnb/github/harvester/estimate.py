@@ -256,10 +256,8 @@ def count_matches(client: Client, scope: Scope) -> int:
         If the request fails.
     """
     request = SearchRequest(scope.format_expression())
-    outcome = fetch_pages(PortableClient(client), [request])
-    if outcome.pages is None:
-        raise outcome.error or AssertionError  # one of them is always set
-    return outcome.pages[0].total
+    (page,) = fetch_pages(PortableClient(client), [request]).answers
+    return int(page.total)
 
 
 def narrow_scope(

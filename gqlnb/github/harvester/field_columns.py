@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 
 from gqlnb.errors import FrameError, sanitize_text
-from gqlnb.github.harvester.own_fields import BASE_COLUMNS, ERRORS_KEY, OwnFields, RowShape
+from gqlnb.github.harvester.own_fields import BASE_COLUMNS, ERRORS_KEY, RowShape
 from gqlnb.result.column_builder import (
     CONVERSION_ERRORS,
     ColumnBuilder,
@@ -27,6 +27,7 @@ from gqlnb.result.tables import ResultColumn, get_read_plan
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from gqlnb.lists.store import LogHeader
     from gqlnb.result.frames import FrameColumn
 
 ROWS = "rows"
@@ -39,20 +40,17 @@ class FieldColumns:
 
     Parameters
     ----------
-    fields
-        The fields with their shape.
+    shape
+        The shape of a repository with them.
 
     Attributes
     ----------
-    text
-        The fields.
     arrow_fields
         Names and types of the columns, which depend on the schema alone.
     """
 
-    def __init__(self, fields: OwnFields) -> None:
-        self.text = fields.text
-        self._root = _wrap_rows(fields.shape.restore())
+    def __init__(self, shape: RowShape) -> None:
+        self._root = _wrap_rows(shape.restore())
         plan = get_read_plan(self._root, frozenset({ROWS}), ROWS)
         columns = plan.wanted[ROWS].columns if ROWS in plan.wanted else []
         self._columns = [column for column in columns if column.name not in BASE_COLUMNS]
@@ -149,9 +147,10 @@ class FieldColumns:
         return exploded
 
 
-def restore_columns(fields: str, shape: object) -> FieldColumns:
-    """Return the columns of fields, given their shape as it was written to a folder."""
-    return FieldColumns(OwnFields(fields, msgspec.convert(shape, RowShape)))
+def build_own_columns(header: LogHeader) -> FieldColumns | None:
+    """Return the columns of the own fields of a harvest, given its header; None without."""
+    shape = header.shape
+    return None if shape is None else FieldColumns(msgspec.convert(shape, RowShape))
 
 
 def _wrap_rows(row: Shape) -> Shape:

@@ -79,7 +79,7 @@ class HarvestFolder:
     @property
     def _lost_part(self) -> str | None:
         """The first part of the log that is missing or damaged, in words; or None."""
-        return find_lost_part(self.path, self._read_state().parts)
+        return find_lost_part(self.path, self._read_log()[1].parts)
 
     def _check_parts(self) -> list[Path]:
         """Return the parts; raise OptionError if one of the log is missing or one is damaged."""
@@ -189,28 +189,23 @@ class HarvestFolder:
     @property
     def fields(self) -> str | None:
         """The harvest's own fields, as GraphQL; None without."""
-        return self._read_header().fields
+        return self._read_log()[0].fields
 
-    def _read_header(self) -> LogHeader:
+    def _read_log(self) -> tuple[LogHeader, LogLine]:
+        """Return the first lines of the log: the header, and the state at the last part."""
         with (self.path / LOG_NAME).open("rb") as log:
-            return msgspec.json.decode(log.readline(), type=LogHeader)
+            header = msgspec.json.decode(log.readline(), type=LogHeader)
+            return header, msgspec.json.decode(log.readline() or b"{}", type=LogLine)
 
     @property
     def _has_ranges(self) -> bool:
         """Whether it is of a harvest in ranges."""
-        return self._read_state().type == "state"
-
-    def _read_state(self) -> LogLine:
-        """Return the second line of the log: the state when the last part was written."""
-        with (self.path / LOG_NAME).open("rb") as log:
-            log.readline()
-            return msgspec.json.decode(log.readline() or b"{}", type=LogLine)
+        return self._read_log()[1].type == "state"
 
     def _build_own_columns(self) -> FieldColumns | None:
-        from gqlnb.github.harvester.field_columns import restore_columns
+        from gqlnb.github.harvester.field_columns import build_own_columns
 
-        header = self._read_header()
-        return None if header.fields is None else restore_columns(header.fields, header.shape)
+        return build_own_columns(self._read_log()[0])
 
     def dataset(self) -> ds.Dataset:
         """Return a lazy Arrow dataset of the present parts.

@@ -9,8 +9,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
-import msgspec
-
 from gqlnb import background
 from gqlnb.client.progress import Progress
 from gqlnb.errors import GqlnbError, OptionError, sanitize_text
@@ -262,15 +260,13 @@ def harvest(
     most = _choose_width(executor, width)
     with ExitStack() as stack:
         opened = open_clients(stack, client, clients, tokens)
-        own = None
+        text, source = scope.format_expression(order=""), opened[0].source
+        header = LogHeader(query=text, source=source, twice=twice)
         if fields is not None:
-            own = parse_fields(fields, opened[0].schema, opened[0].source)
-        text = scope.format_expression(order="")
-        header = LogHeader(query=text, source=opened[0].source, twice=twice)
-        if own is not None:
-            header.fields, header.shape = own.text, msgspec.to_builtins(own.shape)
+            own = parse_fields(fields, opened[0].schema, source)
+            header.fields, header.shape = own.text, own.shape
         folder = None if out is None else Path(out).expanduser()
-        storage = RepositoryStore(folder, header, resume=resume, rows_per_part=part, fields=own)
+        storage = RepositoryStore(folder, header, resume=resume, rows_per_part=part)
         with Progress(progress, "Harvest") as bar:
             harvested = _run_harvest(scope, opened, storage, executor, most, bar, twice=twice)
     for warning in harvested._list_warnings():
@@ -413,14 +409,14 @@ def _run_harvest(
     with storage:
         if storage.state.coverage is None:
             pool = group_clients(clients, query)
-            storage.add_doubt(pool.doubt)
             state = storage.state
+            state.doubt = state.doubt or pool.doubt  # in later runs too
             windows = WindowHarvest(
                 scope.build_source(),
                 state.windows,
                 tasks=TASKS_PER_REQUEST * max(width, len(clients)),
                 twice=twice,
-                answers=[(answer.request, answer.build_page()) for answer in state.answers],
+                answers=state.answers,
             )
             runner = HarvestRunner(scope, windows, storage, pool, executor, width, watch)
             try:
@@ -433,8 +429,8 @@ def _run_harvest(
                     error.result = Result(data={"repositories": rows}, source=clients[0].source)
                 raise
             if runner.stopped:
-                storage.pause()
-            whole = Gap(query, state.windows.expected, storage.rows, state.doubt)
+                storage.complete_rows()
+            whole = Gap(query, windows.state.expected, storage.rows, state.doubt)
             coverage = windows.build_coverage(
                 storage.rows,
                 gaps=[whole] if state.doubt else (),
@@ -442,17 +438,15 @@ def _run_harvest(
                 notes=state.notes.values(),
                 stopped=runner.stopped,
             )
-            if not runner.stopped:
-                storage.finish(coverage)
-    if storage.state.coverage is not None:
-        coverage = storage.state.coverage
+            (storage.pause if runner.stopped else storage.finish)(coverage)
+    coverage = storage.coverage
     return Harvest(
         query=query,
         source=clients[0].source,
         coverage=coverage,
         requests=storage.state.requests,
         folder=storage.folder,
-        fields=None if storage.own_columns is None else storage.own_columns.text,
+        fields=storage.header.fields,
         notes=(*coverage.notes, *pool.notes),
         identities=tuple(pool.accounts),
         _storage=storage,

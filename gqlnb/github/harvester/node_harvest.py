@@ -12,8 +12,8 @@ from gqlnb.github.builtin_connections import DEMO, open_client
 from gqlnb.github.harvester.identities import group_clients, open_clients
 from gqlnb.github.harvester.own_fields import remove_braces
 from gqlnb.github.harvester.requests import explain_query_error
-from gqlnb.github.harvester.scope import intersect_ranges
-from gqlnb.github.search_syntax import MAX_SEARCH_RESULTS, RangeTest, parse_qualifier
+from gqlnb.github.harvester.scope import split_ranges
+from gqlnb.github.search_syntax import MAX_SEARCH_RESULTS
 from gqlnb.interactive import warn_caller
 from gqlnb.lists.accounts import Account, AccountPool
 from gqlnb.lists.columns import Slice, ValueRange, bind_range
@@ -149,7 +149,8 @@ def build_node_search(query: object, kind: str, fields: str | None, column: str)
     if not isinstance(query, str):
         msg = f"The query of type {kind} is a search expression, not {type(query).__name__}."
         raise QueryError(msg)
-    text, low, high = _split_ranges(query, column)
+    text, (bounds,) = split_ranges(query, column)
+    low, high = (None if end is None else datetime.fromtimestamp(end, UTC) for end in bounds)
     others = {each.term: name for name, each in SEARCHES.items() if each.term != search.term}
     wrong = next((term for term in text.split() if term in others), None)
     if wrong is not None:
@@ -175,28 +176,6 @@ def build_node_search(query: object, kind: str, fields: str | None, column: str)
         fixed=column == "created",
     )
     return NodeQuery(document, slice_, search.search_type, fields is not None)
-
-
-def _split_ranges(query: str, column: str) -> tuple[str, datetime | None, datetime | None]:
-    """Return a query without its terms of one time, and the intersection of their ranges."""
-    words, ranges = list[str](), list[RangeTest]()
-    for term in query.split():
-        name, colon, value = term.partition(":")
-        if colon and name.lower() == "sort":
-            msg = (
-                f"A harvest returns all nodes, so {sanitize_text(term, 80)!r} has no place in its "
-                "query. Leave it out, and sort the frame."
-            )
-            raise QueryError(msg)
-        if not colon or name.lower() != column:
-            words.append(term)
-            continue
-        test = parse_qualifier("created", value, term)  # all times are written alike
-        if isinstance(test, RangeTest):
-            ranges.append(test)
-    low, high = intersect_ranges(ranges, query)
-    ends = [None if end is None else datetime.fromtimestamp(end, UTC) for end in (low, high)]
-    return " ".join(words), ends[0], ends[1]
 
 
 @contextmanager

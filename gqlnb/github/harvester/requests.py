@@ -29,7 +29,7 @@ from gqlnb.github.builtin_connections import register_connections
 from gqlnb.github.harvester.own_fields import ALIAS_PREFIX, ERRORS_KEY, drop_fields
 from gqlnb.github.search_syntax import MAX_PAGE_SIZE
 from gqlnb.http.error_responses import is_transient_error
-from gqlnb.http.rate_limit_rules import DEFAULT_LIMIT_WAIT, read_retry_after
+from gqlnb.http.rate_limit_rules import read_retry_after
 from gqlnb.http.response_parser import find_refusal, is_limit_error
 from gqlnb.lists.windows import Page
 from gqlnb.result.answer_notes import read_notes
@@ -122,36 +122,27 @@ class SearchRequest(NamedTuple):
 
 
 class FetchOutcome(NamedTuple):
-    """The outcome of one request.
+    """The answer to one request.
 
     Attributes
     ----------
-    pages
-        One per search request; None without an answer.
-    error
-        The reason for that, where waiting or a smaller request may help.
-    wait
-        Seconds to wait before the next request.
+    answers
+        A :class:`Page` for each search request; or the JSON of each node with its own fields, None
+        for one that was too large together with the others.
     width
         Number of requests that the endpoint accepts at once, as far as is known.
     budget
         The endpoint's remaining budget.
     seconds
         Duration.
-    nodes
-        Instead of pages: the JSON of each node with its own fields, None for one that was too
-        large together with the others.
     notes
         Notes of the endpoint, as of :func:`gqlnb.result.answer_notes.read_notes`.
     """
 
-    pages: list[Page] | None
-    error: TransportError | None
-    wait: float
+    answers: list[Any]
     width: int
     budget: Budget
     seconds: float
-    nodes: list[str | None] | None = None
     notes: Mapping[str, str] = NO_NOTES
 
 
@@ -211,22 +202,20 @@ def fetch_pages(
     Returns
     -------
     FetchOutcome
-        The answer, or the reason why there is none.
+        The answer.
 
     Raises
     ------
     GqlnbError
-        If the request failed, and neither waiting nor a smaller request would help.
+        If the request failed.
     """
     client, started = portable.client, monotonic()
-    pages, nodes, wait = None, None, 0.0
-    notes: dict[str, str] = {}
-    error: TransportError | None = None
+    answers, notes = list[Any](), dict[str, str]()
     try:
         if ids:
-            nodes = _execute_nodes(client, fields, ids, notes)
+            answers += _execute_nodes(client, fields, ids, notes)
         else:
-            pages = _execute_searches(client, asks, fields, notes)
+            answers += _execute_searches(client, asks, fields, notes)
     except GqlnbError as failure:
         refused = isinstance(failure, QueryError | PartialError)
         refusal = find_refusal(failure.result) if refused else ""
@@ -234,15 +223,9 @@ def fetch_pages(
         if refusal:
             msg = f"{client.source}: {refusal}"
             raise AuthError(msg) from None
-        if not isinstance(failure, TransportError):
-            raise
-        if not isinstance(failure, RateLimited) and failure.status not in OVERLOAD_STATUSES:
-            raise
-        error = failure
-        wait = DEFAULT_LIMIT_WAIT if failure.wait is None else failure.wait
+        raise
     seconds = monotonic() - started
-    width, budget = client._concurrency, client.budget
-    return FetchOutcome(pages, error, wait, width, budget, seconds, nodes, notes)
+    return FetchOutcome(answers, client._concurrency, client.budget, seconds, notes)
 
 
 def _execute_searches(

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections import deque
 from concurrent.futures import CancelledError, ThreadPoolExecutor
+from copy import copy
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from gqlnb.background import defer_interrupt
+from gqlnb.client.paging.page_size import is_overload
 from gqlnb.errors import (
     AnswerError,
     GqlnbError,
-    RateLimited,
     TransportError,
     describe_exception,
 )
@@ -24,9 +25,7 @@ from gqlnb.github.harvester.requests import (
     fetch_pages,
 )
 from gqlnb.github.harvester.scope import ORDERS
-from gqlnb.github.harvester.storage import Answer, ClosedEvent, FieldsEvent
 from gqlnb.github.search_syntax import MAX_PAGE_SIZE, MAX_SEARCH_RESULTS
-from gqlnb.lists.window_harvest import HarvestProgress
 from gqlnb.lists.windows import Page, PageRequest, TaskRequest
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
     from gqlnb.github.harvester.scope import Scope
     from gqlnb.github.harvester.storage import RepositoryStore
     from gqlnb.lists.accounts import Account, AccountPool
-    from gqlnb.lists.window_harvest import WindowHarvest
+    from gqlnb.lists.window_harvest import HarvestState, PageAnswer, WindowHarvest
 
 MAX_LOST = 3  # requests in a row that may be lost with their worker, or damaged on their way
 OVERLOAD_PAUSE = 0.5  # seconds before a smaller request follows one that was too large
@@ -110,11 +109,11 @@ class HarvestRunner:
         self._storage, self._pool = storage, pool
         self._executor, self._watch = executor, watch
         self._width = max(width, len(pool.accounts))
-        self._in_flight: dict[Future[FetchOutcome], SentRequest] = {}
         self._batch_size = BatchSize()
         self._lost_count = 0
-        self._unstored: ClosedEvent | FieldsEvent | None = None
-        self._fields = "" if storage.own_columns is None else storage.own_columns.text
+        # The last answer, as the state after it, its rows, and the answers for open windows.
+        self._unstored: tuple[HarvestState, list[RepositoryRow], list[PageAnswer]] | None = None
+        self._fields = storage.header.fields or ""
         self._incomplete = deque(storage.state.incomplete.values())
         # Own fields come with the pages, until pages with them turn out to be too large.
         self._by_id = bool(self._incomplete)
@@ -206,40 +205,40 @@ class HarvestRunner:
         try:
             outcome = future.result()
         except GqlnbError as error:
-            self._retry_failed(sent, error, self._pool.explain_failure(sender, client, error))
+            if isinstance(error, TransportError) and is_overload(error):
+                sender.pause(OVERLOAD_PAUSE)
+                self._retry_smaller(sent, error)
+            else:
+                self._retry_failed(sent, error, self._pool.explain_failure(sender, client, error))
             return
         except (CancelledError, Exception) as error:  # executors raise errors of any class
             reason = describe_exception(error)
             msg = f"The executor lost {self._lost_count + 1} requests in a row: {reason}"
             self._retry(sent, TransportError(msg), error)
             return
-        sender.requests += 1
+        sender.requests, sender.limits = sender.requests + 1, 0
         sender.width = self._width if outcome.width > 1 else 1
         sender.budget = outcome.budget
         with defer_interrupt():
-            self._storage.add_notes(outcome.notes)
-            if outcome.nodes is not None:
-                sender.limits = 0
-                self._add_fields(sent, outcome.nodes, outcome.seconds)
-            elif outcome.pages is not None:
-                sender.limits = 0
-                self._add_answer(sent, outcome.pages, outcome.seconds)
-            elif isinstance(outcome.error, RateLimited):
-                limit, wait = outcome.error, outcome.wait
-                failure = self._pool.explain_failure(sender, client, limit, wait)
-                self._retry_failed(sent, limit, failure)
-            else:
-                sender.pause(OVERLOAD_PAUSE)
-                self._retry_smaller(sent, outcome.error)
+            self._storage.state.add_notes(outcome.notes)
+            add = self._add_fields if sent.rows else self._add_answer
+            add(sent, outcome.answers, outcome.seconds)
+
+    def _keep_answer(self, rows: Sequence[RepositoryRow] = ()) -> None:
+        """Keep an answer to be stored, with further rows."""
+        self._store_rows()
+        closed = cast("list[RepositoryRow]", self._harvest.take_rows())
+        windows = copy(self._harvest.state)
+        self._unstored = windows, [*rows, *closed], self._harvest.take_answers()
 
     def _store_rows(self) -> None:
-        """Store the last answer; a stored checkpoint is the state right after it."""
+        """Store the last answer."""
         with defer_interrupt():
             if self._unstored is not None:
-                event, self._unstored = self._unstored, None
-                self._storage.add_event(event)
-                if self._fields and isinstance(event, ClosedEvent):
-                    self._incomplete.extend(row for row in event.rows if row.data is None)
+                (windows, rows, answers), self._unstored = self._unstored, None
+                self._storage.add_answer(windows, rows, answers)
+                if self._fields:
+                    self._incomplete.extend(row for row in rows if row.data is None)
 
     def _end_round(self) -> None:
         """Store the rows, and report the progress."""
@@ -270,18 +269,9 @@ class HarvestRunner:
 
     def _feed_pages(self, pairs: Sequence[tuple[TaskRequest[PageRequest], Page]]) -> None:
         """Let the harvest take pages, and keep the rows of the windows that they close."""
-        self._store_rows()
         for task, page in pairs:
             self._harvest.feed(task, page)
-        windows, closed_rows = self._harvest.take_closed()
-        progress = HarvestProgress()
-        self._harvest.state.apply_to(progress)
-        self._unstored = ClosedEvent(
-            windows=windows,
-            rows=cast("list[RepositoryRow]", closed_rows),
-            progress=progress,
-            answers=[Answer.from_page(*answer) for answer in self._harvest.take_answers()],
-        )
+        self._keep_answer()
 
     def _drop_fields(self, task: TaskRequest[PageRequest]) -> bool:
         """Request a page again without own fields, if it is too large in spite of being small."""
@@ -307,8 +297,7 @@ class HarvestRunner:
         else:
             self._node_batch.note_success(len(pairs), seconds)
         self._incomplete.extendleft(reversed(again))
-        self._store_rows()
-        self._unstored = FieldsEvent(whole)
+        self._keep_answer(whole)
 
     def _retry_nodes(self, sent: SentRequest, error: TransportError) -> None:
         """Send a request for nodes again in smaller ones; give up a row that is refused alone."""
@@ -323,26 +312,24 @@ class HarvestRunner:
             self._requeue(sent)
             return
         data = encode_node({}, [f"The fields were refused: {error}"]).decode()
-        whole = [sent.rows[0]._replace(data=data)]
-        self._store_rows()
-        self._unstored = FieldsEvent(whole)
+        self._keep_answer([sent.rows[0]._replace(data=data)])
 
-    def _retry_smaller(self, sent: SentRequest, error: TransportError | None) -> None:
+    def _retry_smaller(self, sent: SentRequest, error: TransportError) -> None:
         """Send a request that was too large again in parts; raise if that does not help."""
-        tasks = sent.tasks
-        if sent.rows and error is not None:
+        if sent.rows:
             self._retry_nodes(sent, error)
             return
         self._batch_size.halve_pages()
-        if len(tasks) > 1:
+        first, *others = sent.tasks
+        if others:
             self._requeue(sent)
-        elif self._drop_fields(tasks[0]):
+        elif self._drop_fields(first):
             return
-        elif error is not None and tasks[0].request.first <= MIN_PAGE_SIZE:
+        elif first.request.first <= MIN_PAGE_SIZE:
             # A count cannot be smaller, and a small page does not fail for its size.
-            self._retry(sent, error, helps=not tasks[0].request.first)
+            self._retry(sent, error, helps=not first.request.first)
         else:
-            self._feed_pages([(tasks[0], TOO_LARGE_PAGE)])
+            self._feed_pages([(first, TOO_LARGE_PAGE)])
 
     def _retry_failed(
         self, sent: SentRequest, error: GqlnbError, failure: GqlnbError | None

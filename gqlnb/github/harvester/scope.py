@@ -28,7 +28,6 @@ _LATEST_CREATION = 2**31 - 1  # in 32 bits
 # GitHub opened in 2008. A fixed end makes the requests of a harvest the same on each day.
 _USUAL_CREATION = parse_timestamp(GITHUB_LAUNCH), parse_timestamp("2030-01-01T00:00:00Z")
 _OPERATORS = frozenset({"AND", "OR", "NOT"})
-_RANGE_QUALIFIERS = frozenset({"stars", "created"})
 
 
 class Scope(msgspec.Struct, frozen=True):
@@ -81,18 +80,16 @@ class Scope(msgspec.Struct, frozen=True):
         if not isinstance(query, str) or _BARE_THRESHOLD.fullmatch(query) or not query.strip():
             query = parse_star_query(query).expression
         query = spell_out_thresholds(query)
-        words: list[str] = []
-        ranges: list[RangeTest] = []
-        for match in _TERM_PATTERN.finditer(query):
-            test = _parse_range_term(match)
-            if test is None:
-                words.append(match[0])
-            else:
-                ranges.append(test)
-        stars = intersect_ranges([test for test in ranges if test.column == "stars"], query)
-        created = intersect_ranges([test for test in ranges if test.column == "created"], query)
+        text, (stars, created) = split_ranges(query, "stars", "created")
+        operator = next((word for word in text.split() if word in _OPERATORS), None)
+        if operator is not None:
+            msg = (
+                f"A harvest adds qualifiers to its query, and {operator} does not go with "
+                "qualifiers. Harvest each of the alternatives, and put the frames together."
+            )
+            raise QueryError(msg)
         low = min(max(stars[0] or 0, 0), MAX_STARS)
-        return cls(" ".join(words), low, stars[1], *created)
+        return cls(text, low, stars[1], *created)
 
     def format_expression(self, order: str = "stars-desc") -> str:
         """Return the search expression in GitHub's syntax.
@@ -168,31 +165,52 @@ def _format_range(low: object | None, high: object | None) -> str:
     return f"{low}..{high}"
 
 
-def _parse_range_term(match: re.Match[str]) -> RangeTest | None:
-    """Return the range of a term that a harvest sets itself; None for other terms."""
-    name, value = (match["name"] or "").lower(), match["value"].strip('"')
-    if name == "sort" and value.lower() not in {"stars", "stars-desc"}:
-        msg = (
-            f"A harvest returns all repositories, so {sanitize_text(match[0], 80)!r} has no "
-            "place in its query. Leave it out, and sort the frame."
-        )
-        raise QueryError(msg)
-    if match[0] in _OPERATORS:
-        msg = (
-            f"A harvest adds qualifiers to its query, and {match[0]} does not go with qualifiers. "
-            "Harvest each of the alternatives, and put the frames together."
-        )
-        raise QueryError(msg)
-    if name == "sort":
-        return RangeTest("sort", None, None)
-    if name not in _RANGE_QUALIFIERS or match["minus"]:
-        return None
-    test = parse_qualifier(name, value, match[0])
-    return test if isinstance(test, RangeTest) else None
+Bounds = tuple[int | None, int | None]
 
 
-def intersect_ranges(ranges: list[RangeTest], query: str) -> tuple[int | None, int | None]:
-    """Return the intersection of all ranges; None for an open end."""
+def split_ranges(query: str, *columns: str) -> tuple[str, list[Bounds]]:
+    """Return a query without its terms of some qualifiers, and the intersections of their ranges.
+
+    Parameters
+    ----------
+    query
+        The search expression.
+    columns
+        ``"stars"``, or the name of a time.
+
+    Returns
+    -------
+    tuple
+        The other terms, and for each column its lowest and highest value; None for an open end.
+
+    Raises
+    ------
+    QueryError
+        If the query has a sort order, or ranges that cannot be parsed or do not overlap.
+    """
+    words, ranges = list[str](), {column: list[RangeTest]() for column in columns}
+    for match in _TERM_PATTERN.finditer(query):
+        name, value = (match["name"] or "").lower(), match["value"].strip('"')
+        if name == "sort":
+            # The order of the repositories of a harvest is the one that a star search has.
+            if "stars" in columns and value.lower() in {"stars", "stars-desc"}:
+                continue
+            msg = (
+                f"A harvest returns all results, so {sanitize_text(match[0], 80)!r} has no place "
+                "in its query. Leave it out, and sort the frame."
+            )
+            raise QueryError(msg)
+        test = None
+        if name in ranges and not match["minus"]:  # all times are written alike
+            test = parse_qualifier(name if name == "stars" else "created", value, match[0])
+        if isinstance(test, RangeTest):
+            ranges[name].append(test)
+        else:
+            words.append(match[0])
+    return " ".join(words), [_intersect(ranges[column], query) for column in columns]
+
+
+def _intersect(ranges: list[RangeTest], query: str) -> Bounds:
     lows = [test.low for test in ranges if test.low is not None]
     highs = [test.high for test in ranges if test.high is not None]
     low, high = max(lows, default=None), min(highs, default=None)

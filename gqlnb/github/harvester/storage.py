@@ -7,50 +7,26 @@ under way; an interrupted harvest takes the answers from it in place of requesti
 
 from __future__ import annotations
 
-from functools import cache
-from typing import TYPE_CHECKING, cast
+from functools import cache, cached_property
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from gqlnb.errors import FrameError, sanitize_text
 from gqlnb.github.harvester.requests import RepositoryRow, encode_node
-from gqlnb.lists.store import ROWS_PER_PART, HarvestStore, LogHeader, Part, StoredState
-from gqlnb.lists.window_harvest import ClosedWindow, HarvestProgress, HarvestState
-from gqlnb.lists.windows import Page, PageRequest
+from gqlnb.lists.store import HarvestStore, Part, StoredState
+from gqlnb.lists.window_harvest import HarvestState, PageAnswer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from pathlib import Path
+    from collections.abc import Iterable, Sequence
 
     import pandas as pd
     import pyarrow as pa
 
     from gqlnb.github.harvester.field_columns import FieldColumns
-    from gqlnb.github.harvester.own_fields import OwnFields
     from gqlnb.lists.report import Coverage
 
 _SORT_KEYS = [("stargazers", "descending"), ("by owner", "ascending"), ("by name", "ascending")]
-
-
-class Answer(msgspec.Struct, array_like=True):
-    """A request for a page or a count, and its answer as of :class:`gqlnb.lists.windows.Page`."""
-
-    request: PageRequest
-    total: int
-    rows: list[RepositoryRow | None]
-    more: bool
-    end: str | None
-    heavy: bool
-
-    @classmethod
-    def from_page(cls, request: PageRequest, page: Page) -> Answer:
-        """Return the answer that is a page."""
-        rows = cast("list[RepositoryRow | None]", list(page.rows))
-        return cls(request, page.total, rows, page.more, page.end, page.heavy)
-
-    def build_page(self) -> Page:
-        """Return the page."""
-        return Page(self.total, tuple(self.rows), self.more, self.end, self.heavy)
 
 
 class RepositoryState(StoredState, tag="checkpoint", kw_only=True):
@@ -74,124 +50,68 @@ class RepositoryState(StoredState, tag="checkpoint", kw_only=True):
     windows: HarvestState = msgspec.field(default_factory=HarvestState)
     incomplete: dict[str, RepositoryRow] = msgspec.field(default_factory=dict)
     field_errors: dict[str, int] = msgspec.field(default_factory=dict)
-    answers: list[Answer] = msgspec.field(default_factory=list)
+    answers: list[PageAnswer] = msgspec.field(default_factory=list)
 
 
-class ClosedEvent(msgspec.Struct, tag="closed", kw_only=True):
-    """One request: its answers, and the windows that they closed, with their rows.
+class AnswerEvent(msgspec.Struct, tag="answer", kw_only=True):
+    """The answer to a request: rows of the windows that it closed, or with their own fields.
 
     Attributes
     ----------
-    windows, rows
-        The windows, and the rows of all together.
-    progress
-        The progress after it.
+    windows, notes, doubt
+        As of the state after it.
+    rows
+        The rows; those without own fields are incomplete if there are any.
     answers
-        Those for windows that are not closed yet.
+        The answers for windows that are not closed yet.
     """
 
-    windows: list[ClosedWindow]
+    windows: HarvestState
     rows: list[RepositoryRow]
-    progress: HarvestProgress
-    answers: list[Answer]
-
-    def apply_to(self, state: HarvestState) -> None:
-        """Change the state of an interrupted harvest as the answer did."""
-        self.progress.apply_to(state)
-        for window in self.windows:
-            state.close_window(window)
-
-
-class FieldsEvent(msgspec.Struct, tag="fields"):
-    """One request for the own fields of rows that had come without: the rows with them."""
-
-    rows: list[RepositoryRow]
-
-
-class NotesEvent(msgspec.Struct, tag="notes"):
-    """New notes of the endpoint on its answers, by a key that is the same for equal notes.
-
-    Attributes
-    ----------
-    doubt
-        The reason why rows may be missing, if the accounts of a run see different rows.
-    """
-
-    notes: dict[str, str]
+    answers: list[PageAnswer] = []
+    notes: dict[str, str] = {}
     doubt: str = ""
 
 
-Event = RepositoryState | ClosedEvent | FieldsEvent | NotesEvent
-_EVENT_DECODER: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
-
-
 class RepositoryStore(HarvestStore[RepositoryState]):
-    """The store of a harvest of repositories.
+    """The store of a harvest of repositories."""
 
-    Parameters
-    ----------
-    folder, header, resume, rows_per_part
-        As of :class:`gqlnb.lists.store.HarvestStore`.
-    fields
-        Own fields of the rows; the header has them too.
+    state_type = RepositoryState
+    decoder = msgspec.json.Decoder(
+        RepositoryState | AnswerEvent, dec_hook=lambda _, values: RepositoryRow(*values)
+    )
 
-    Attributes
-    ----------
-    own_columns
-        The columns of own fields; None without.
-    """
+    @cached_property
+    def own_columns(self) -> FieldColumns | None:
+        """The columns of own fields, with the types that the log has for them; None without."""
+        from gqlnb.github.harvester.field_columns import build_own_columns
 
-    def __init__(
-        self,
-        folder: Path | None = None,
-        header: LogHeader | None = None,
-        *,
-        resume: bool = True,
-        rows_per_part: int = ROWS_PER_PART,
-        fields: OwnFields | None = None,
+        return build_own_columns(self.header)
+
+    def add_answer(
+        self, windows: HarvestState, rows: list[RepositoryRow], answers: list[PageAnswer]
     ) -> None:
-        super().__init__(
-            folder,
-            header or LogHeader(query="", source=""),
-            RepositoryState(),
-            _EVENT_DECODER,
-            resume=resume,
-            rows_per_part=rows_per_part,
+        """Log an answer and add its rows, which are safe from interruption then.
+
+        Parameters
+        ----------
+        windows, rows, answers
+            As of :class:`AnswerEvent`.
+        """
+        event = AnswerEvent(
+            windows=windows,
+            rows=rows,
+            answers=answers if self.folder else [],
+            notes=self.state.notes,
+            doubt=self.state.doubt,
         )
-        self.own_columns: FieldColumns | None = None
-        if fields is not None:
-            from gqlnb.github.harvester.field_columns import FieldColumns
+        self._add_event(event)
 
-            self.own_columns = FieldColumns(fields)
-
-    def _set_state(self, state: RepositoryState) -> None:
-        """Continue at a state of the log, with the types that it has for own fields."""
-        from gqlnb.github.harvester.field_columns import restore_columns
-
-        super()._set_state(state)
-        if self.header.fields is not None:
-            self.own_columns = restore_columns(self.header.fields, self.header.shape)
-
-    def _replay(self, event: ClosedEvent | FieldsEvent | NotesEvent) -> None:
-        """Change the state and the rows as an event of the log did."""
-        if isinstance(event, NotesEvent):
-            self.state.notes |= event.notes
-            self.state.doubt = self.state.doubt or event.doubt
-            return
-        if isinstance(event, ClosedEvent):
-            event.apply_to(self.state.windows)
-        self._hold_event(event)
-
-    def add_event(self, event: ClosedEvent | FieldsEvent) -> None:
-        """Log an event and add its rows, which are safe from interruption then."""
-        self._append_event(event)
-        self._hold_event(event)
-        self._save_full_part()
-
-    def _hold_event(self, event: ClosedEvent | FieldsEvent) -> None:
+    def _apply_event(self, event: AnswerEvent) -> None:
+        """Change the state and the rows as an answer does."""
         self.state.requests += 1
-        if self.folder is not None and isinstance(event, ClosedEvent):
-            self.state.answers += event.answers
+        self.state.windows, self.state.answers = event.windows, self.state.answers + event.answers
+        self.state.notes, self.state.doubt = event.notes, event.doubt
         self.hold_rows(event.rows)
 
     def hold_rows(self, rows: Iterable[RepositoryRow]) -> None:
@@ -211,29 +131,18 @@ class RepositoryStore(HarvestStore[RepositoryState]):
         if new_rows:
             self._new.append(Part([(0, len(new_rows))], build_rows(new_rows, arrow_fields, arrays)))
 
-    def add_notes(self, notes: Mapping[str, str]) -> None:
-        """Add notes of the endpoint, and log the new ones."""
-        if added := self.state.add_notes(notes):
-            self._append_event(NotesEvent(added))
-
-    def add_doubt(self, doubt: str) -> None:
-        """Keep the first doubt about the accounts: rows may be missing in later runs too."""
-        if doubt and not self.state.doubt:
-            self._append_event(NotesEvent({}, doubt))
-            self.state.doubt = doubt
-
     def save_state(self, **about: str) -> None:
         """Write the rows that are in memory as a part, and the state to the log."""
         spans = self.state.windows.spans
         self.state.answers = [
-            answer
-            for answer in self.state.answers
-            if not any(low <= answer.request.window.low < high for low, high in spans)
+            (request, page)
+            for request, page in self.state.answers
+            if not any(low <= request.window.low < high for low, high in spans)
         ]
         super().save_state(**about)
 
-    def pause(self) -> None:
-        """Make all rows so far available; in a folder the next run goes on from here."""
+    def complete_rows(self) -> None:
+        """Make all rows of a stopped harvest available, if no later run can."""
         if self.folder is None:
             missing = encode_node({}, ["The harvest was stopped before the fields came"]).decode()
             incomplete = self.state.incomplete.values()
@@ -317,21 +226,16 @@ def build_repository_frame(
         If there is no such list.
     """
     import pandas as pd
+    import pyarrow as pa
     from pyarrow.compute import sort_indices, utf8_lower
 
     keys = rows.select(["stargazers"])
     for name in ("owner", "name"):  # GitHub compares logins and names without regard to case
         keys = keys.append_column(f"by {name}", utf8_lower(rows[name]))
     ordered = rows.take(sort_indices(keys, _SORT_KEYS))
-    frame = pd.DataFrame()
-    for name in build_arrow_schema().names:
-        column = ordered[name]
-        if name == "stargazers":
-            frame[name] = pd.array(column.to_numpy(), dtype="Int64")
-        elif name == "created_at":
-            frame[name] = column.to_pandas()
-        else:
-            frame[name] = pd.array(column, dtype="string")
+    dtypes = {pa.int64(): pd.Int64Dtype(), pa.string(): pd.StringDtype()}
+    base = ordered.select(build_arrow_schema().names)
+    frame: pd.DataFrame = base.to_pandas(types_mapper=dtypes.get)
     if columns is not None:
         frame = columns.add_to_frame(frame, ordered)
     if explode is None:

@@ -132,10 +132,10 @@ def harvest(
             window, order, first, after = task.request
             text = scope.format_window(window, ORDERS[order])
             windows.feed(task, answer(SearchRequest(text, first, after)))
-            rows.extend(windows.take_closed()[1])
+            rows.extend(windows.take_rows())
             sent += 1
             assert sent < most, windows.build_coverage(len(rows))
-    assert windows.is_finished
+    assert windows.state.todo == []
     return rows, windows.build_coverage(len(rows))
 
 

@@ -74,7 +74,7 @@ class SimulatedExecutor(Executor):
         pages: Sequence[SearchRequest] = args[1]
         found = [self.answer(page) for page in pages]
         seconds = self.measure(sum(1 if page.first else 1 / COUNTS_PER_PAGE for page in pages))
-        outcome = FetchOutcome(found, None, 0.0, 1, Budget(), seconds)
+        outcome = FetchOutcome(found, 1, Budget(), seconds)
         future: Future[Any] = Future()
         entry = self.now + seconds, next(self._numbers), future, outcome
         heapq.heappush(self._answers, entry)

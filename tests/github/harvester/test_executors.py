@@ -104,7 +104,7 @@ def test_the_pickle_has_no_secret(guarded, spelled):
         shown = repr(PortableClient(client)) + repr(client._make_recipe())
         assert not [form for form in spelled(SECRET) if form in data or form in shown.encode()]
     _, asker, asks = pickle.loads(data)
-    assert fetch_pages(asker, asks).pages[0].total > 0
+    assert fetch_pages(asker, asks).answers[0].total > 0
     assert asker.client._make_recipe() == client._make_recipe()
     assert pickle.loads(data)[1].client is asker.client
 
@@ -189,7 +189,7 @@ def test_a_cluster_sends_repeated_requests(guarded, standin):
         executor = dask.get_executor()
         held = [executor.submit(fetch_pages, PortableClient(client), asks) for _ in range(2)]
         first, second = (each.result() for each in held)
-        assert first.pages == second.pages
+        assert first.answers == second.answers
         assert len(standin.searches()) == 2
         with pytest.raises(OptionError, match=r"not .*Client.*get_executor\(\)"):
             github.harvest(EVERYTHING, client=client, executor=dask)

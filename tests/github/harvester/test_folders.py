@@ -9,7 +9,7 @@ import pytest
 from pandas.testing import assert_frame_equal
 
 from gqlnb import Client, FrameError, OptionError, github
-from gqlnb.lists.list_store import ListStore, Reading, WindowStep
+from gqlnb.lists.list_store import ListStore, Reading
 from gqlnb.lists.report import Changes
 from gqlnb.lists.store import LogHeader
 from tests.github.harvester.github_search import Search
@@ -127,11 +127,10 @@ def test_parts_with_other_types_are_one_table(tmp_path):
     """Without a schema the values decide, so a part may lack the type of another."""
     store = ListStore(tmp_path, LogHeader(query="q", source="s"), rows_per_part=1)
     with store:
-        store.state.pending = [(1, 1), (0, 0)]
         for number, values in enumerate((pa.nulls(1), pa.array([0.5]))):
             reading = Reading(number=number, ends=(number, number), count=1, got=1)
             rows_read = pa.table({"id": [f"i{number}"], "at": values})
-            store.add_step(WindowStep(ends=reading.ends, reading=reading), rows_read)
+            store.add_reading(reading, rows_read)
     folder = github.open(tmp_path)
     assert len(folder.parts) == 2
     assert folder.dataset().to_table()["at"].to_pylist() == [None, 0.5]

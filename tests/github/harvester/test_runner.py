@@ -16,6 +16,7 @@ from gqlnb.github.harvester.scope import Scope
 from gqlnb.github.harvester.storage import RepositoryStore
 from gqlnb.http.rate_limit_rules import Budget
 from gqlnb.lists.accounts import Account, AccountPool
+from gqlnb.lists.store import LogHeader
 from gqlnb.lists.window_harvest import WindowHarvest
 from gqlnb.lists.windows import Page
 from tests.github.harvester.search_simulator import Changes, SearchSimulator
@@ -60,7 +61,7 @@ class SearchExecutor(Executor):
         except AuthError as error:
             future.set_exception(error)
         else:
-            future.set_result(FetchOutcome(pages, None, 0.0, self.width, Budget(), 0.01))
+            future.set_result(FetchOutcome(pages, self.width, Budget(), 0.01))
         return future
 
     def answer_pages(
@@ -121,7 +122,8 @@ def run_harvest(
     """Harvest all repositories; return the runner, what it ran, and the ids."""
     scope = Scope("", LOW, None)
     harvest = WindowHarvest(scope.build_source())
-    storage = RepositoryStore(fields=fields)
+    header = LogHeader() if fields is None else LogHeader(fields=fields.text, shape=fields.shape)
+    storage = RepositoryStore(header=header)
     sender = identity or Account("ann", [PortableClient(Client(github.service()))])
     pool = AccountPool([sender])
     runner = HarvestRunner(scope, harvest, storage, pool, executor, width, lambda *_: True)

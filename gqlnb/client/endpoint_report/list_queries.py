@@ -17,6 +17,7 @@ from graphql import (
     print_ast,
 )
 
+from gqlnb.document.document import Document
 from gqlnb.document.paging_conventions import find_count, find_identifier
 from gqlnb.document.suspect_lists import SIZE_WORDS, is_named_after
 
@@ -136,6 +137,8 @@ def parse_list(schema: GraphQLSchema, text: str) -> ListQuery:
     ------
     ValueError
         If it is not a list of the query type.
+    QueryError
+        If an argument is not valid.
     """
     try:
         operation: Any = parse(f"{{ {text} }}").definitions[0]
@@ -149,6 +152,7 @@ def parse_list(schema: GraphQLSchema, text: str) -> ListQuery:
     if query is None:
         msg = f"{name}: no list of the query type, or an argument is missing"
         raise ValueError(msg)
+    Document.parse(query.write(), schema=schema)
     return query
 
 

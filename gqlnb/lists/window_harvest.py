@@ -70,8 +70,6 @@ class HarvestState(msgspec.Struct):
         Whether the first counts differ, and it is not known yet why.
     todo
         The spans to harvest, with their counts if they are known; None before the first is planned.
-    spans
-        The ends of what was read, in which adjacent windows are joined.
     """
 
     expected: int | None = None
@@ -81,7 +79,6 @@ class HarvestState(msgspec.Struct):
     noise: int = 0
     may_vary: bool = False
     todo: list[tuple[Window, int | None]] | None = None
-    spans: list[tuple[int, int]] = []
     windows: int = 0
     agreed: int = 0
     gaps: list[Gap] = []
@@ -92,15 +89,11 @@ class HarvestState(msgspec.Struct):
         self.agreed += closed.agreed
         if closed.gap is not None:
             self.gaps = [*self.gaps, closed.gap]
-        low, high, others = closed.window.low, closed.window.high, list[tuple[int, int]]()
-        for span in self.spans:
-            if span[1] == low:
-                low = span[0]
-            elif span[0] == high:
-                high = span[1]
-            else:
-                others.append(span)
-        self.spans = [*others, (low, high)]
+
+    def is_open(self, window: Window) -> bool:
+        """Return whether a window is still to be harvested, alone or in a span."""
+        spans = self.todo
+        return spans is None or any(low <= window.low < high for (low, high, _), _ in spans)
 
 
 class ClosedWindow(NamedTuple):

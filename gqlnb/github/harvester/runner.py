@@ -208,8 +208,13 @@ class HarvestRunner:
             if isinstance(error, TransportError) and is_overload(error):
                 sender.pause(OVERLOAD_PAUSE)
                 self._retry_smaller(sent, error)
+            elif (failure := self._pool.explain_failure(sender, client, error)) is None:
+                self._requeue(sent)
             else:
-                self._retry_failed(sent, error, self._pool.explain_failure(sender, client, error))
+                # Proxies replace answers, which says nothing about the next. Those that they cut
+                # were repeated by the client.
+                helps = isinstance(error, AnswerError) and not error.broken
+                self._retry(sent, failure, helps=helps)
             return
         except (CancelledError, Exception) as error:  # executors raise errors of any class
             reason = describe_exception(error)
@@ -330,17 +335,6 @@ class HarvestRunner:
             self._retry(sent, error, helps=not first.request.first)
         else:
             self._feed_pages([(first, TOO_LARGE_PAGE)])
-
-    def _retry_failed(
-        self, sent: SentRequest, error: GqlnbError, failure: GqlnbError | None
-    ) -> None:
-        """Send a failed request again if that may help; else raise the failure."""
-        if failure is None:
-            self._requeue(sent)
-        else:
-            # Proxies replace answers, which says nothing about the next. Those that they cut were
-            # repeated by the client.
-            self._retry(sent, failure, helps=isinstance(error, AnswerError) and not error.broken)
 
     def _retry(
         self,

@@ -538,6 +538,7 @@ TOTAL_COUNTS = (
     *("totalCount", "total", "totalItems", "totalResults", "totalElements", "totalDocs"),
     *("total_count", "totalRecords", "filteredCount"),
 )
+PLAIN_COUNT = "count"  # perhaps of the page
 # Without it, Payload 3 counts no items of a `join` field; its pages by number leave some out.
 COUNT_FLAG = "count"
 CURRENT_PAGES = ("currentPage", "pageNumber", "current_page", "page", "pageIndex")
@@ -648,8 +649,7 @@ def find_count(kind: NamedType, arguments: Mapping[str, Any]) -> Path:
     for value in arguments.values():
         if f"{str(value).lower()}Count" in by_name:
             return by_name[f"{str(value).lower()}Count"]
-    total = next((by_name[name] for name in TOTAL_COUNTS if name in by_name), ())
-    return total or next((path for path in leaves if path[1:] and path[-1] == "count"), ())
+    return next((by_name[name] for name in (*TOTAL_COUNTS, PLAIN_COUNT) if name in by_name), ())
 
 
 def has_count_flag(declared: GraphQLField | None) -> bool:

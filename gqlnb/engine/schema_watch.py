@@ -5,6 +5,7 @@ Among them are the types of leaves with the usual Python values of each.
 
 from __future__ import annotations
 
+from itertools import repeat
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -207,12 +208,12 @@ class SchemaWatch:
                 self.has_changed = self._compile()
             parts = list(self._parts.items())
         try:
-            return any(
-                read_part(owner, path, names) != values
-                for (_, path, names), (owner, values) in parts
-            )
+            for (_, path, names), (owner, values) in parts:
+                if read_part(owner, path, names) != values:
+                    return True
         except Exception:  # noqa: BLE001 - it is missing, or its value cannot be compared
             return True
+        return False
 
     def _compile(self) -> Callable[[], bool]:
         terms: list[str] = []
@@ -262,7 +263,7 @@ def read_part(owner: Any, path: tuple[str, ...], names: tuple[str, ...]) -> list
     """Return the present values of a part."""
     for name, key in zip(path[::2], path[1::2], strict=True):
         owner = getattr(owner, name)[key]
-    return [getattr(owner, name) for name in names] or [owner]
+    return [*map(getattr, repeat(owner), names)] or [owner]
 
 
 def watch_field(

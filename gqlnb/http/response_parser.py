@@ -122,6 +122,7 @@ NO_CONTENT = 204  # a status without a body
 JSON_TYPE = re.compile(
     r"|(?:application|text)/(?:[\w.-]+\+)?json|text/plain|application/octet-stream", re.IGNORECASE
 )
+INDEX = re.compile(r"[0-9]{1,9}")  # of a list, in the path of an error; no name begins so
 SUBSCRIBE_ADVICE = "A subscription is answered with a stream: use client.subscribe(text)."
 TOKEN_ADVICE = "Pass a token the endpoint knows: token='env:NAME' or 'prompt'."  # noqa: S105
 SMALLER_ADVICE = "Try again, or request fewer fields at a time to find the one at fault."
@@ -621,8 +622,8 @@ def _build_repaired_result(response: Response, asked: ResponseContext) -> Result
 def _build_result(members: Mapping[str, Any], response: Response, asked: ResponseContext) -> Result:
     data, errors = members.get("data"), members.get("errors")
     errors = [] if errors is None else errors
-    if isinstance(errors, list):  # MLflow 3 has texts where GraphQL has objects
-        errors = [{"message": each} if isinstance(each, str) else each for each in errors]
+    if isinstance(errors, list):
+        errors = list(map(_read_error, errors))
     succeeded = 200 <= response.status < 300
     is_remote = response.members is None and asked.document.kind != "subscription"
     if data == NULL_AS_TEXT:
@@ -667,6 +668,18 @@ def _build_result(members: Mapping[str, Any], response: Response, asked: Respons
         variables=asked.variables,
     )
     return result if asked.learn is None else attach_schema_loader(result, asked.learn)
+
+
+def _read_error(error: Any) -> Any:
+    """Return an error as the specification has it: an object, in whose path indices are numbers."""
+    if isinstance(error, str):  # of MLflow 3
+        return {"message": error}
+    path = error.get("path") if isinstance(error, Mapping) else None
+    if not isinstance(path, list):
+        return error
+    # Mercurius writes indices as texts.
+    steps = (int(step) if INDEX.fullmatch(str(step)) else step for step in path)
+    return {**error, "path": list(steps)}
 
 
 def _add_warnings(extensions: dict[str, Any], response: Response) -> dict[str, Any]:

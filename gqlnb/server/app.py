@@ -87,6 +87,7 @@ MAX_INLINE_BYTES = 65_536  # compressed on the event loop, in half a millisecond
 # Longer responses are sent in parts, each when the client has read the one before. The transport's
 # buffer would take them whole, uncounted, and asyncio's moves all that is left at each write.
 PART_BYTES = 1 << 20
+HEAD_KEY = "gqlnb.head"  # in the state of a request that was received whole: the bytes of its head
 MAX_HEAD_BYTES = 2048  # so that the cache has half a megabyte at most
 # Headers without secrets, that request neither another protocol, nor a chunked body, nor
 # 100-continue.
@@ -133,7 +134,7 @@ class HeadCache:
         self._by_bytes: dict[bytes, KnownHead] = {}
         self.get = self._by_bytes.get
 
-    def add_head(self, head: bytes, request: HttpRequest, length: int) -> None:
+    def add_head(self, head: bytes, request: HttpRequest) -> None:
         """Store a head if it is cacheable.
 
         Parameters
@@ -141,9 +142,7 @@ class HeadCache:
         head
             The bytes, with the empty line at the end.
         request
-            The parsed head.
-        length
-            Length of its body in bytes.
+            The request, whose head has passed all checks.
         """
         if len(head) > MAX_HEAD_BYTES or not _is_cacheable(request, self._rules):
             return
@@ -151,7 +150,9 @@ class HeadCache:
             del self._by_bytes[next(iter(self._by_bytes))]
         media_type = negotiate_media_type(request.headers.get("accept"))
         encoding = negotiate_encoding(request.headers.get("accept-encoding"))
-        self._by_bytes[head] = KnownHead(length, media_type == GRAPHQL_CONTENT_TYPE, encoding)
+        is_graphql = media_type == GRAPHQL_CONTENT_TYPE
+        length = int(request.headers.get("content-length", "0"))
+        self._by_bytes[head] = KnownHead(length, is_graphql, encoding)
 
 
 def _is_cacheable(request: HttpRequest, rules: ServerRules) -> bool:
@@ -166,7 +167,6 @@ def _is_cacheable(request: HttpRequest, rules: ServerRules) -> bool:
         and request.method == "POST"
         and incremental.negotiate_events(headers.get("accept")) == "never"
         and negotiate_parts(headers.get("accept")) is None
-        and check_preconditions(request, rules) is None
     )
 
 
@@ -437,20 +437,6 @@ class App:
             return None
         return answer_known_request(body, known, served.execute, served.rules, self.request_log)
 
-    def remember_head(self, head: bytes, scope: Mapping[str, Any], length: int) -> None:
-        """Store a head for :meth:`answer_from_hot_path`, if it is cacheable.
-
-        Parameters
-        ----------
-        head
-            The bytes, the empty line included.
-        scope
-            The ASGI scope of the request.
-        length
-            Length of its body in bytes.
-        """
-        self._served.heads.add_head(head, parse_scope(scope), length)
-
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         """Handle an ASGI connection: a request, a WebSocket or the lifespan."""
         is_logged = self.access.log and scope["type"] != "lifespan"
@@ -492,7 +478,8 @@ class App:
         rules = served.rules
         request = parse_scope(scope)
         closing = _CLOSE_HEADER if scope.get("http_version", "1.1") < "2" else ()
-        request, response = await _check_head(request, served)
+        head = scope.get("state", {}).get(HEAD_KEY)
+        request, response = await _check_head(request, served, head)
         if response is None and request.path == METRICS_PATH and self.request_log.metrics:
             response = self.request_log.metrics.build_response()
         if response is not None:
@@ -594,13 +581,18 @@ class App:
 
 
 async def _check_head(
-    request: HttpRequest, served: ServedSchema
+    request: HttpRequest, served: ServedSchema, head: bytes | None
 ) -> tuple[HttpRequest, Response | None]:
-    """Return a request with the identity of its client, and the response that ends it."""
+    """Return a request with the identity of its client, and the response that ends it.
+
+    The bytes of a `head` that passes are kept for :meth:`App.answer_from_hot_path`.
+    """
     try:
         response = check_preconditions(request, served.rules)
     except RESOLVER_EXCEPTIONS as error:  # a token's source may fail
         response = build_internal_error(error, None, [])
+    if response is None and head is not None:
+        served.heads.add_head(head, request)
     if response is not None or served.rules.verify is None:
         return request, response
     header = request.headers.get("authorization")

@@ -34,6 +34,7 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from uvicorn.server import ServerState
 
 from gqlnb.http.preconditions import build_error_response
+from gqlnb.server.app import HEAD_KEY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -305,9 +306,8 @@ class HttpConnection(WatchedConnection, HttpToolsProtocol):
             self.mark_idle()
             return
         self._parse(data)
-        length = len(data) - end
-        if self._is_whole_request(length):
-            app.remember_head(head, self.scope, length)
+        if self._is_whole_request(len(data) - end):
+            self.scope["state"][HEAD_KEY] = head  # before the application runs
 
     def _parse(self, data: bytes) -> None:
         """Parse data, and check the limits unless it is a complete request."""

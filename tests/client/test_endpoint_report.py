@@ -14,6 +14,7 @@ from gqlnb import Access, Client, OptionError, Schema, TransportError, config, s
 from gqlnb.cli.main import main
 from gqlnb.client import connections
 from gqlnb.client.endpoint_report.describe import name_form
+from gqlnb.client.endpoint_report.protocol import load_members, read_parts
 from gqlnb.client.endpoint_report.report import Meter, RequestLimitError
 from gqlnb.http.messages import Response
 from tests.named_connections import forget_connection
@@ -101,6 +102,8 @@ def client(server):
         ("arrays of requests", "refused, HTTP 400"),
         ("WebSocket", "graphql-transport-ws"),
         ("server-sent events", "offered"),
+        ("@defer", "not offered"),
+        ("@stream", "not offered"),
         ("cut: page_size=100", "fewer requests than with pages of 20"),
     ],
 )
@@ -152,6 +155,7 @@ def test_refused_introspection_is_reported():
         assert report.find("schema=FILE").section == "advice"
         given = Client(server.url, schema=SDL).describe()
     assert report.find("syntax error").finding == "HTTP 400, errors"
+    assert report.find("@stream").finding == "not tried"
     assert given.find("cut: `skip`").finding == "offset"
 
 
@@ -183,6 +187,29 @@ def test_requests_to_other_machines_are_spaced():
     assert time.monotonic() - begun >= 0.2
     with pytest.raises(RequestLimitError):
         meter.count()
+
+
+MULTIPART = {"content-type": 'multipart/mixed; boundary="-"'}
+PART = b"\r\n---\r\ncontent-type: application/json\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("response", "finding"),
+    [
+        (
+            Response(200, MULTIPART, PART + b'{"data":{},"hasNext": true}' + PART + b"{}"),
+            "in parts, multipart/mixed",
+        ),
+        (Response(200, MULTIPART, PART + b'{"data":{"a":1},"hasNext":false}'), "in one answer"),
+        (Response(200, {}, b'{"data": {"a": 1}}'), "in one answer"),
+        (Response(200, MULTIPART, PART + b'{"errors":[{}],"hasNext":false}'), "refused, HTTP 200"),
+        (Response(400, {}, b'{"errors": [{}]}'), "refused, HTTP 400"),
+        (Response(500, {}, b"Oh."), "refused, HTTP 500"),
+    ],
+)
+def test_answers_in_parts(response, finding):
+    """One that comes as multipart is in parts only if it says that more follow."""
+    assert read_parts(response, load_members(response)) == finding
 
 
 @pytest.mark.parametrize(

@@ -100,6 +100,13 @@ def test_errors_may_be_texts():
     assert result.errors == ({"message": "broken"},)
 
 
+def test_indices_in_paths_may_be_texts():
+    """Mercurius 16.10 writes them so."""
+    errors = [{"message": "broken", "path": ["rows", "12", "parts"]}]
+    result = answer({"data": {"rows": []}, "errors": errors})
+    assert result.errors == ({"message": "broken", "path": ["rows", 12, "parts"]},)
+
+
 @pytest.mark.parametrize(
     ("charset", "codec"),
     [

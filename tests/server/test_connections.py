@@ -673,9 +673,6 @@ class Sockets:
         """Have no resolvers."""
         return False
 
-    def remember_head(self, _head, _scope, _length):
-        """Remember nothing."""
-
     def __init__(self):
         self.left = threading.Event()
 

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gqlnb import Client
 from tests.servers.described.data import write_rows
-from tests.servers.described.raw import list_faults
+from tests.servers.described.raw import RawEndpoint, list_faults
 from tests.servers.described.table import SERVERS, DescribedServer
 from tests.servers.described.values import COLUMNS, ColumnValues, compare_values
 from tests.servers.install import NPM_SERVERS, find_node, install_described
@@ -45,6 +45,8 @@ create table rows (id int primary key, name text, day date, local timestamp, mom
   price numeric, big bigint, ratio float8, extra jsonb);
 create table parts (id int primary key, label text, row_id int references rows);
 create index on parts (row_id);
+create table numbers (id int primary key, nan float8);
+insert into numbers values (1, 'NaN');
 create temp table input (value json);
 \\copy input from pstdin csv quote e'\\x01' delimiter e'\\x02'
 insert into rows select r.* from input, json_populate_recordset(null::rows, value) r;
@@ -66,6 +68,8 @@ class Description(NamedTuple):
         The report.
     values
         How it writes the columns of the data set.
+    nan
+        How it writes a Float that is NaN.
     faults
         The lines that are wrong, and the values that a frame changed.
     """
@@ -74,6 +78,7 @@ class Description(NamedTuple):
     version: str
     report: EndpointReport
     values: list[ColumnValues]
+    nan: str
     faults: list[str]
 
 
@@ -146,7 +151,8 @@ def describe_server(server: DescribedServer, url: str, version: str) -> Descript
             rows = collect(whole.data, known.path)
             if whole.report.complete and rows != known.length:
                 faults.append(f"{name}: execute_all has {rows} of {known.length} rows as complete")
-    return Description(server, version, report, values, faults)
+    nan = RawEndpoint(url).read_nan(server.nan)
+    return Description(server, version, report, values, nan, faults)
 
 
 def collect(data: Any, path: Sequence[str]) -> int:
@@ -217,6 +223,8 @@ PROTOCOL = {
     "persisted queries": "persisted queries",
     "WebSocket": "WebSocket",
     "server-sent events": "events",
+    "@defer": "@defer",
+    "@stream": "@stream",
 }
 LISTS = ("default page", "largest page", "above it", "count", "size 0", "bad cursor")
 INTRODUCTION = (
@@ -255,10 +263,12 @@ def build_page(found: Sequence[Description]) -> str:
         lines = get_lines(it.report, "")
         parts.append(format_row([format_server(it), *(lines.get(s, "") for s in PROTOCOL)]))
     parts.append("\n## Values\n")
-    parts += [format_row(("server", *COLUMNS.values())), format_row(["---"] * (len(COLUMNS) + 1))]
+    header = ("server", *COLUMNS.values(), "Float that is NaN")
+    parts += [format_row(header), format_row(["---"] * len(header))]
     for it in found:
         written = {column.column: column.describe() for column in it.values}
-        parts.append(format_row([format_server(it), *(written.get(c, "") for c in COLUMNS)]))
+        cells = [written.get(column, "") for column in COLUMNS]
+        parts.append(format_row([format_server(it), *cells, it.nan]))
     return "\n".join([*parts, ""])
 
 

@@ -86,6 +86,8 @@ WRONG = {
     "syntax error": "HTTP 200, errors",
     "GET": "answered",
     "arrays of requests": "answered",
+    "@defer": "in parts, multipart/mixed",
+    "@stream": "in one answer",
     "rows: default page": "31 rows",
     "rows: `skip`": "page",
     "rows: `top`": "offset",

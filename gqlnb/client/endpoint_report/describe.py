@@ -6,29 +6,33 @@ import json
 import re
 import time
 from collections import Counter
+from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from graphql import (
-    OperationType,
     get_named_type,
-    get_nullable_type,
     is_abstract_type,
-    is_list_type,
     is_scalar_type,
     is_specified_directive,
     is_specified_scalar_type,
 )
+from msgspec.structs import replace
 
 from gqlnb.client.endpoint import ListSettings
-from gqlnb.client.endpoint_report import lists, protocol
+from gqlnb.client.endpoint_report import protocol
 from gqlnb.client.endpoint_report.list_queries import ListQuery, find_list_queries, parse_list
+from gqlnb.client.endpoint_report.lists import MAX_REQUESTS, ListExaminer, choose_count
 from gqlnb.client.endpoint_report.report import (
+    NOT_TRIED,
+    SECTIONS,
     EndpointReport,
     MeteredClient,
     ReportLine,
-    ReportWriter,
     RequestLimitError,
+    add_line,
 )
+from gqlnb.document.paging_conventions import format_argument
 from gqlnb.errors import (
     AuthError,
     GqlnbError,
@@ -40,12 +44,12 @@ from gqlnb.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Sequence
 
     from graphql import GraphQLSchema
 
     from gqlnb.client.endpoint import Endpoint
-    from gqlnb.client.endpoint_report.lists import ListExaminer
+    from gqlnb.client.endpoint_report.report import AddLine
     from gqlnb.client.request_sender import RequestSender
     from gqlnb.client.schema_store import SchemaStore
 
@@ -87,49 +91,44 @@ def describe_endpoint(
     client = MeteredClient(endpoint, sender, max_requests)
     if dry_run:
         return plan_report(client, names)
-    lines, measured = list[ReportLine](), list[lists.ListExaminer]()
+    lines, measured = list[ReportLine](), list[ListExaminer]()
+    add_to = {section: partial(add_line, lines, section) for section in SECTIONS}
     schema, texts, begun = None, "", time.monotonic()
-    writer = ReportWriter("protocol", lines)
     try:
-        schema = read_schema(client, store, writer)
-        texts = protocol.report_protocol(client, schema, writer)
+        schema = read_schema(client, store, add_to["protocol"])
+        texts = protocol.report_protocol(client, schema, add_to["protocol"])
         if schema is not None:
-            report_schema(schema, ReportWriter("schema", lines))
-            with client.meter.reserve(MAX_SCALAR_REQUESTS):
-                examine_lists(client, schema, names, measured, lines)
-            report_scalars(client, measured, ReportWriter("scalars", lines))
+            report_schema(schema, add_to["schema"])
+            kept = min(MAX_SCALAR_REQUESTS, (client.meter.most - client.meter.sent) // 3)
+            client.meter.most -= kept
+            examine_lists(client, schema, names, measured, lines)
+            client.meter.most += kept
+            report_scalars(client, measured, add_to["scalars"])
     except RequestLimitError:
         reason = f"the report may send {client.meter.most} requests"
-        ReportWriter("lists", lines).skip("the rest", reason)
+        add_to["lists"]("the rest", NOT_TRIED, reason)
     if client.http is not None:
-        protocol.report_headers(client, texts, writer)
-    advise(client, measured, lines)
-    seconds = time.monotonic() - begun
-    settings = {} if schema is None else collect_settings(schema, measured)
+        protocol.report_headers(client, texts, add_to["protocol"])
+    advise(client, measured, lines, add_to["advice"])
+    seconds, settings = time.monotonic() - begun, collect_settings(measured)
     return EndpointReport(client.source, tuple(lines), client.meter.sent, seconds, lists=settings)
 
 
 def plan_report(client: MeteredClient, names: Sequence[str] | None) -> EndpointReport:
     """Return the report of a dry run: the most requests of each section."""
-    count = MAX_LISTS if names is None else len(names)
     planned = {
         "protocol": protocol.MAX_REQUESTS if client.http is not None else 0,
         "schema": 0 if client.is_in_process else MAX_INTROSPECTION,
-        "lists": lists.MAX_REQUESTS * count,
+        "lists": MAX_REQUESTS * (MAX_LISTS if names is None else len(names)),
         "scalars": MAX_SCALAR_REQUESTS,
     }
-    lines = [
-        ReportLine(name, "requests", f"at most {requests}", "planned, nothing was sent")
-        for name, requests in planned.items()
-    ]
-    return EndpointReport(
-        client.source, lines, min(client.meter.most, sum(planned.values())), is_planned=True
-    )
+    why = "planned, nothing was sent"
+    lines = [ReportLine(k, "requests", f"at most {most}", why) for k, most in planned.items()]
+    most = min(client.meter.most, sum(planned.values()))
+    return EndpointReport(client.source, lines, most, is_planned=True)
 
 
-def read_schema(
-    client: MeteredClient, store: SchemaStore, writer: ReportWriter
-) -> GraphQLSchema | None:
+def read_schema(client: MeteredClient, store: SchemaStore, add: AddLine) -> GraphQLSchema | None:
     """Return the schema, requested anew; else that of the client, or None."""
     if client.is_in_process:
         return client.store.get_schema()
@@ -141,32 +140,26 @@ def read_schema(
     except GqlnbError as error:
         if isinstance(error, TransportError) and error.status is None:
             raise  # nothing answers there
-        writer.add("introspection", "refused", sanitize_text(error, 200))
-        try:
-            schema = store.get_schema()
-        except GqlnbError:
-            return None
-        client.store.set_schema(schema)
-        return schema
+        add("introspection", "refused", sanitize_text(error, 200))
+        with suppress(GqlnbError):
+            client.store.set_schema(store.get_schema())
+            return client.store.get_schema()
+        return None
     missing = [note for note in client.store.notes if "leave" in note or "without" in note]
-    requests = format_count(client.meter.sent - before, "request")
-    writer.add(
-        "introspection",
-        "; ".join(missing) or "whole",
-        f"{len(schema.type_map)} types in {requests}",
-    )
+    evidence = f"{len(schema.type_map)} types in "
+    evidence += format_count(client.meter.sent - before, "request")
+    add("introspection", "; ".join(missing) or "whole", evidence)
     return schema
 
 
-def report_schema(schema: GraphQLSchema, writer: ReportWriter) -> None:
+def report_schema(schema: GraphQLSchema, add: AddLine) -> None:
     """Report the size and the features of a schema."""
     kinds = [kind for name, kind in schema.type_map.items() if not name.startswith("__")]
-    words = ("queries", "mutations", "subscriptions")
-    for word, operation in zip(words, OperationType, strict=True):
-        root = schema.get_root_type(operation)
+    roots = schema.query_type, schema.mutation_type, schema.subscription_type
+    for word, root in zip(("queries", "mutations", "subscriptions"), roots, strict=True):
         count = 0 if root is None else len(root.fields)
-        writer.add(word, count or "none", "" if root is None else f"fields of {root.name}")
-    writer.add("types", len(kinds), "without those of introspection")
+        add(word, count or "none", "" if root is None else f"fields of {root.name}")
+    add("types", len(kinds), "without those of introspection")
     scalar_types = [it for it in kinds if is_scalar_type(it) and not is_specified_scalar_type(it)]
     unreachable = find_unreachable_types(schema) - SPECIFIED_NAMES
     directives = {f"@{it.name}": it for it in schema.directives}
@@ -188,7 +181,7 @@ def report_schema(schema: GraphQLSchema, writer: ReportWriter) -> None:
     }
     for subject, names in found.items():
         more = ", ..." if len(names) > MANY_TYPES else ""
-        writer.add(subject, len(names) or "none", f"{', '.join(names[:MANY_TYPES])}{more}")
+        add(subject, len(names) or "none", f"{', '.join(names[:MANY_TYPES])}{more}")
 
 
 def find_unreachable_types(schema: GraphQLSchema) -> set[str]:
@@ -216,24 +209,28 @@ def examine_lists(
     lines: list[ReportLine],
 ) -> None:
     """Report on lists, and collect what was measured; without names those that have rows."""
-    writer, empty = ReportWriter("lists", lines), list[str]()
+    add, empty = partial(add_line, lines, "lists"), list[str]()
     for query in choose_lists(schema, names):
-        before = len(lines)
-        examiner = lists.ListExaminer(client, schema, query, writer)
-        if not examiner.request_first():
-            continue
-        if names is None and not examiner.first.ids:
-            del lines[before:]
-            empty.append(query.name)
-            continue
-        measured.append(examiner)
-        examiner.run()
+        before, examiner = len(lines), ListExaminer(client, schema, query, add)
+        try:
+            if not examiner.request_first():
+                continue
+            if names is None and not examiner.first.ids:
+                del lines[before:]
+                empty.append(query.name)
+                continue
+            measured.append(examiner)
+            examiner.run()
+        except RequestLimitError:
+            spent = "the report has sent all of its requests"
+            examiner.add("further experiments", NOT_TRIED, spent)
+            break
         if names is None and len(measured) == MAX_LISTS:
             break
     if empty:
-        writer.add("lists without rows", len(empty), ", ".join(empty))
+        add("lists without rows", len(empty), ", ".join(empty))
     elif not any(line.section == "lists" for line in lines):
-        writer.skip("lists", "none was found that needs no argument; name some")
+        add("lists", NOT_TRIED, "none was found that needs no argument; name some")
 
 
 def choose_lists(schema: GraphQLSchema, names: Sequence[str] | None) -> list[ListQuery]:
@@ -251,75 +248,56 @@ def choose_lists(schema: GraphQLSchema, names: Sequence[str] | None) -> list[Lis
     return chosen
 
 
-def advise(client: MeteredClient, measured: list[ListExaminer], lines: list[ReportLine]) -> None:
+def advise(
+    client: MeteredClient, measured: list[ListExaminer], lines: list[ReportLine], add: AddLine
+) -> None:
     """Add the options to set, by the lines above."""
-    writer = ReportWriter("advice", lines)
     found = {line.subject: line for line in lines}
+    nothing = ReportLine("", "", "", "")
     for each in measured:
         name, default = each.query.name, len(each.first.ids)
         if each.limit is not None and each.limit > default:
             effect = f"fewer requests than with pages of {default}"
-            writer.add(f"{name}: page_size={each.limit}", effect, found[f"{name}: largest page"][3])
-        writer.add(f"{name}: execute_all()", describe_paging(each), f"{name}, see lists")
-    arrays = found.get("arrays of requests")
-    if arrays is not None and arrays.finding == "answered":
-        writer.add("batch=10", "execute_many() and map() send arrays", arrays.evidence)
+            add(f"{name}: page_size={each.limit}", effect, found[f"{name}: largest page"].evidence)
+        add(f"{name}: execute_all()", describe_paging(each), f"{name}, see lists")
+    arrays = found.get("arrays of requests", nothing)
+    if arrays.finding == "answered":
+        add("batch=10", "execute_many() and map() send arrays", arrays.evidence)
     if client.meter.slowest > SLOW_SECONDS:
         seconds = round(client.meter.slowest * 5)
         evidence = f"the slowest answer took {client.meter.slowest:.1f} s"
-        writer.add(f"timeout={seconds}", "for larger answers than these", evidence)
-    introspection = found.get("introspection")
-    if introspection is not None and introspection.finding == "refused":
-        writer.add("schema=FILE", "texts are not checked without one", introspection.evidence)
-    advise_harvest(measured, found, writer)
-
-
-def advise_harvest(
-    measured: list[ListExaminer], found: Mapping[str, ReportLine], writer: ReportWriter
-) -> None:
-    """Say for which lists a harvest pays: those whose last rows no page shows."""
-    counts = {it.query.name: found.get(f"{it.query.name}: count") for it in measured}
+        add(f"timeout={seconds}", "for larger answers than these", evidence)
+    introspection = found.get("introspection", nothing)
+    if introspection.finding == "refused":
+        add("schema=FILE", "texts are not checked without one", introspection.evidence)
+    # A harvest pays for lists whose last rows no page shows.
     capped = [it.query.name for it in measured if it.is_capped]
-    reached = [name for name, it in counts.items() if it and it.finding.endswith(", agrees")]
+    counts = {it.query.name: found.get(f"{it.query.name}: count", nothing) for it in measured}
+    reached = [name for name, line in counts.items() if line.finding.endswith(", agrees")]
     for name in capped:
-        writer.add(
-            f"{name}: harvest()", "may fetch more than its pages", f"{name}: count, see lists"
-        )
+        add(f"{name}: harvest()", "may fetch more than its pages", f"{name}: count, see lists")
     if reached:
-        writer.add(
-            "harvest", f"not needed for {', '.join(reached)}", "all counted rows can be reached"
-        )
+        add("harvest", f"not needed for {', '.join(reached)}", "all counted rows can be reached")
     if not (capped or reached):
-        writer.skip("harvest", "whether a list has a cap shows only beyond its last page")
+        add("harvest", NOT_TRIED, "whether a list has a cap shows only beyond its last page")
 
 
 def describe_paging(measured: ListExaminer) -> str:
     """Return what paging does with a list."""
-    arguments = measured.arguments
-    if arguments.kind == "none":
+    if measured.kind == "none":
         return "takes the one page as all" if measured.is_whole else "reports the list as doubtful"
-    size = measured.limit or 100
-    pages = (
-        "" if measured.first.count is None else f", about {-(-measured.first.count // size)} pages"
-    )
-    return f"follows it by {arguments.kind}{pages}"
+    counts, size = measured.first.counts, measured.limit or 100
+    pages = f", about {-(-counts[choose_count(counts)] // size)} pages" if counts else ""
+    return f"follows it by {measured.kind}{pages}"
 
 
-def collect_settings(
-    schema: GraphQLSchema, measured: list[ListExaminer]
-) -> dict[str, ListSettings]:
+def collect_settings(measured: list[ListExaminer]) -> dict[str, ListSettings]:
     """Return the roles and sizes that paging can use, by the type and name of the field."""
-    settings = {}
+    found = {}
     for each in measured:
-        outer, _, name = each.query.name.rpartition(".")
-        root: Any = schema.query_type
-        owner = get_named_type(root.fields[outer].type) if outer else root
-        found = ListSettings(largest=each.limit)
-        if each.role is not None:
-            found = ListSettings(*each.role, each.limit)
-        if found != ListSettings():
-            settings[f"{owner.name}.{name}"] = found
-    return settings
+        settings = ListSettings(*each.role) if each.role is not None else ListSettings()
+        found[".".join(each.suspect.coordinate)] = replace(settings, largest=each.limit)
+    return {name: settings for name, settings in found.items() if settings != ListSettings()}
 
 
 MAX_SCALAR_REQUESTS = 10
@@ -355,39 +333,33 @@ def name_form(value: object) -> str:
     return "object" if isinstance(value, dict) else "number"
 
 
-def report_scalars(
-    client: MeteredClient, lists: Sequence[ListExaminer], writer: ReportWriter
-) -> None:
+def report_scalars(client: MeteredClient, measured: Sequence[ListExaminer], add: AddLine) -> None:
     """Report each custom scalar among the fields of the rows."""
     seen: set[str] = set()
     budget = client.meter.sent + MAX_SCALAR_REQUESTS
-    queries = [measured.query for measured in lists]
-    for measured in lists:
-        rows = measured.query.read(measured.result.data).rows or ()
-        for name, kind in measured.query.leaves.items():
+    for each in measured:
+        for name, kind in each.query.leaves.items():
             if not is_scalar_type(kind) or is_specified_scalar_type(kind) or kind.name in seen:
                 continue
-            values = list(iterate_values(rows, name))
+            cells = [row.get(name) for row in each.list_rows() if isinstance(row, dict)]
+            values = [v for cell in cells for v in (cell if isinstance(cell, list) else [cell])]
             sample = next((value for value in values if value is not None), None)
             if sample is None:
                 continue
             seen.add(kind.name)
-            forms = Counter(map(name_form, values))
-            described = ", ".join(f"{form} ({count})" for form, count in forms.items())
-            shown = sanitize_text(json.dumps(sample, default=str, ensure_ascii=False), 60)
-            writer.add(kind.name, described, f"{measured.query.name}.{name}, such as {shown}")
-            writer.add(f"{kind.name}: dtype", find_dtype(measured, name), "column of that answer")
+            forms = Counter(map(name_form, values)).items()
+            described = ", ".join(f"{form} ({count})" for form, count in forms)
+            add(kind.name, described, f"{each.query.name}.{name}, such as {show_value(sample)}")
+            add(f"{kind.name}: dtype", find_dtype(each, name), "column of that answer")
             if client.meter.sent < budget:
-                report_variable(client, queries, kind.name, sample, writer)
+                report_variable(client, measured, kind.name, sample, add)
     if not seen:
-        writer.add("custom scalars", "none seen", "no field of the lists has one with a value")
+        add("custom scalars", "none seen", "no field of the lists has one with a value")
 
 
-def iterate_values(rows: Iterable[Any], name: str) -> Iterator[Any]:
-    """Yield the values of a field of rows, those of lists one by one."""
-    for row in rows:
-        value = row.get(name) if isinstance(row, dict) else None
-        yield from value if isinstance(value, list) else [value]
+def show_value(value: object) -> str:
+    """Return the beginning of a JSON value."""
+    return sanitize_text(json.dumps(value, default=str, ensure_ascii=False), 60)
 
 
 def find_dtype(measured: ListExaminer, name: str) -> str:
@@ -401,30 +373,28 @@ def find_dtype(measured: ListExaminer, name: str) -> str:
 
 def report_variable(
     client: MeteredClient,
-    queries: Iterable[ListQuery],
+    measured: Sequence[ListExaminer],
     scalar: str,
     sample: object,
-    writer: ReportWriter,
+    add: AddLine,
 ) -> None:
     """Report whether a variable of a scalar takes a value as it came, and in the other form."""
-    subject = f"{scalar}: variable"
-    places = [(query, find_argument(query.declared.args, scalar)) for query in queries]
-    query, place = next((it for it in places if it[1] is not None), (None, None))
-    if query is None or place is None:
-        writer.skip(subject, "no argument of these lists takes it")
+    places = [(it, leaf) for it in measured for leaf in it.suspect.leaves if not leaf.required]
+    places = [(it, leaf) for it, leaf in places if leaf.type.name == scalar]
+    if not places:
+        add(f"{scalar}: variable", NOT_TRIED, "no argument of these lists takes it")
         return
-    text = query.write({place: "$v"}).replace("{", f"query ($v: {scalar}) {{", 1)
+    examiner, leaf = places[0]
     taken, refused = list[str](), list[str]()
     for value in list_forms(sample):
-        result, _ = client.ask(text, {"v": value})
-        shown = sanitize_text(json.dumps(value, ensure_ascii=False, default=str), 60)
+        result, _ = client.ask(examiner.write_variable(leaf), {"v": value})
         # Errors beside the rows are those of their fields.
-        is_taken = result is not None and query.read(result.data).rows is not None
-        (taken if is_taken else refused).append(shown)
-    evidence = f"as {query.name}({'.'.join(map(str, place))})"
-    if refused:
-        evidence += f"; refused: {', '.join(refused)}"
-    writer.add(subject, f"takes {' and '.join(taken)}" if taken else "refused", evidence)
+        is_taken = result is not None and examiner.suspect.read_rows(result.data)
+        (taken if is_taken else refused).append(show_value(value))
+    evidence = f"as {examiner.query.name}({format_argument(leaf.path)})"
+    evidence += f"; refused: {', '.join(refused)}" if refused else ""
+    finding = f"takes {' and '.join(taken)}" if taken else "refused"
+    add(f"{scalar}: variable", finding, evidence)
 
 
 def list_forms(sample: object) -> list[object]:
@@ -434,21 +404,3 @@ def list_forms(sample: object) -> list[object]:
     if isinstance(sample, str) and re.fullmatch(r"[+-]?\d{1,15}(?:\.\d+)?", sample):
         return [sample, float(sample) if "." in sample else int(sample)]
     return [sample]
-
-
-def find_argument(
-    members: Mapping[str, Any], scalar: str, outer: tuple[str, ...] = ()
-) -> tuple[str, ...] | None:
-    """Return the path to an argument, or a member of one, that takes a scalar; None if none does.
-
-    Members are at most three levels below their argument.
-    """
-    for name, member in members.items():
-        kind, path = get_nullable_type(member.type), (*outer, name)
-        if getattr(kind, "name", "") == scalar:
-            return path
-        fields = {} if is_list_type(kind) or len(path) > 3 else getattr(kind, "fields", {})
-        inner = find_argument(fields, scalar, path)
-        if inner is not None:
-            return inner
-    return None

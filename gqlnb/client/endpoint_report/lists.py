@@ -2,39 +2,67 @@
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from msgspec.structs import replace
-
-from gqlnb.client.endpoint_report.list_queries import FIRST_SIZE, ListQuery, Reading
-from gqlnb.client.endpoint_report.report import NOT_TRIED, RequestLimitError
-from gqlnb.client.paging.experiments import Finding, RoleSearch, find_sign_of_cut
+from gqlnb.client.endpoint_report.list_queries import FIRST_SIZE, ListQuery, build_list_query
+from gqlnb.client.endpoint_report.report import NOT_TRIED
+from gqlnb.client.paging.experiments import Finding, RoleSearch, find_sign_of_cut, is_total
 from gqlnb.client.paging.page_size import find_size_limit
 from gqlnb.document.document import Document
-from gqlnb.document.paged_fields import ListRole
-from gqlnb.document.paging_conventions import PageArguments, format_argument
+from gqlnb.document.paged_fields import ListRole, PagedFieldFinder
+from gqlnb.document.paging_conventions import format_argument, get_at_path
 from gqlnb.document.paging_plan import PagingPlan
-from gqlnb.document.suspect_lists import SIZE_WORDS, is_named_after
+from gqlnb.document.selections import ADDED_PREFIX
+from gqlnb.document.suspect_lists import (
+    SIZE_WORDS,
+    ArgumentLeaf,
+    SuspectList,
+    find_suspect_lists,
+    is_named_after,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from graphql import GraphQLSchema
 
-    from gqlnb.client.endpoint_report.report import MeteredClient, ReportWriter
-    from gqlnb.document.paging_conventions import ArgumentPath, PagingKind
-    from gqlnb.document.suspect_lists import SuspectList
+    from gqlnb.client.endpoint_report.report import AddLine, MeteredClient
+    from gqlnb.document.paging_conventions import ArgumentPath, PageArguments, PagingKind
     from gqlnb.result.result import Result
 
 MAX_REQUESTS = 30  # for one list
 MAX_SIZE = 10_000  # rows asked for
 MAX_PAGES = 6  # that are followed to compare a count
-BAD_CURSOR = '"gqlnb-unknown-cursor"'
+BAD_CURSOR = "gqlnb-unknown-cursor"
 FAR_OFFSET = 1_000_000  # rows; a page that no list has
 OFFSET_WORDS = "offset skip start"
-SPENT = "the report has sent all of its requests"
 USUAL_LIMITS = (1000, 500, 250, 200, 100, 50)
+
+
+class Page(NamedTuple):
+    """The rows of one answer.
+
+    Attributes
+    ----------
+    ids
+        The identity of each row.
+    counts
+        The integers beside them, by name.
+    info
+        The values of ``pageInfo``.
+    """
+
+    ids: list[str]
+    counts: Mapping[str, int]
+    info: Mapping[str, Any]
+
+
+def plan_lists(schema: GraphQLSchema, text: str) -> tuple[PagingPlan, list[SuspectList]]:
+    """Return the plan of a query, and all its lists, those that a convention pages, too."""
+    document = Document.parse(text, schema=schema)
+    plan, finder = PagingPlan(document, roles={}), PagedFieldFinder(document)
+    root: Any = schema.query_type
+    return plan, find_suspect_lists(plan.selections, root, (), finder.read_arguments)
 
 
 class ListExaminer:
@@ -48,17 +76,19 @@ class ListExaminer:
         The schema.
     query
         The list.
-    writer
-        Takes the lines.
+    add
+        Adds a line to the report.
 
     Attributes
     ----------
+    suspect
+        The list, as experiments take it.
     result, first
         The first answer, and its rows, once :meth:`request_first` returned True.
     role
         How it is paged, if experiments found that; None for a convention, and if nothing was found.
-    arguments
-        The arguments by which it is paged.
+    kind, position, size
+        How it is paged, and the arguments for that.
     limit
         The number of rows of the largest page; None if no limit was met.
     is_whole
@@ -68,113 +98,100 @@ class ListExaminer:
     """
 
     result: Result
-    first: Reading
+    first: Page
     role: ListRole | None = None
-    arguments = PageArguments("none")
+    kind: PagingKind = "none"
+    position: ArgumentLeaf | None = None
+    size: ArgumentLeaf | None = None
     limit: int | None = None
     is_whole = False
     is_capped = False
+    _base = 0  # the position of the first row, or page, of the list
+    _start = 0  # and that of the first answer
 
     def __init__(
-        self, client: MeteredClient, schema: GraphQLSchema, query: ListQuery, writer: ReportWriter
+        self, client: MeteredClient, schema: GraphQLSchema, query: ListQuery, add: AddLine
     ) -> None:
-        self.query = query
-        self._client, self._schema, self._writer = client, schema, writer
+        self._client, self._schema, self._add = client, schema, add
         self._refusal: list[str] = []
+        self._set_query(query)
+
+    def _set_query(self, query: ListQuery) -> None:
+        self.query = query
+        self._plan, (self.suspect, *_) = plan_lists(self._schema, query.write())
 
     def add(self, subject: str, finding: object, evidence: str = "") -> None:
         """Add a line about the list."""
-        self._writer.add(f"{self.query.name}: {subject}", finding, evidence)
+        self._add(f"{self.query.name}: {subject}", finding, evidence)
 
     def request_first(self) -> bool:
-        """Request the first page; return whether one came.
-
-        Raises
-        ------
-        RequestLimitError
-            If no request is left.
-        """
-        try:
-            result = self._execute({}) or self._execute_with_size()
-        except RequestLimitError:
-            self.add("rows", NOT_TRIED, SPENT)
-            raise
-        if result is None:
-            self.add("rows", NOT_TRIED, f"refused: {self._refusal[0]}")
-            return False
-        self.result, self.first = result, self.query.read(result.data)
-        self._largest = self.first
-        return True
+        """Request the first page, with a size where one is required; return whether one came."""
+        given, refusal = self.query.arguments, ""
+        sizes = [name for name in self.query.declared.args if is_named_after(name, SIZE_WORDS)]
+        added = [{name: str(FIRST_SIZE)} for name in sizes[:1] if name not in given]
+        for extra in ({}, *added):
+            if extra:
+                self._set_query(self.query._replace(arguments={**given, **extra}))
+            result = self._execute({})
+            if result is not None:
+                if extra:
+                    self.add("without a size", "refused", refusal)
+                self.result, self.first = result, self._read(result)
+                self._largest = self.first
+                return True
+            refusal = refusal or self._refusal[0]
+        self.add("rows", NOT_TRIED, f"refused: {refusal}")
+        return False
 
     def run(self) -> None:
         """Report on the list, whose first page came."""
-        try:
-            self._report_first()
-            self._find_role()
-            self._find_largest()
-            self._compare_count()
-            self._try_ends()
-            self._report_nested()
-        except RequestLimitError:
-            self.add("further experiments", NOT_TRIED, SPENT)
+        self._report_first()
+        self._find_roles()
+        self._find_largest()
+        self._compare_count()
+        self._try_ends()
+        self._report_nested()
 
     # -- requests
 
-    def _execute_with_size(self) -> Result | None:
-        """Return the first rows of a list that is refused without a size."""
-        query, refusal = self.query, self._refusal
-        if query.size_name is None or (query.size_name,) in query.base:
-            return None
-        query.base[query.size_name,] = str(FIRST_SIZE)
-        result = self._execute({})
-        if result is None:
-            self._refusal = refusal
-        else:
-            self.add("without a size", "refused", refusal[0])
-        return result
-
-    def _execute(self, values: Mapping[ArgumentPath, str]) -> Result | None:
+    def _execute(self, values: Mapping[ArgumentLeaf, int | str]) -> Result | None:
         """Return the result with other arguments; None if it was refused."""
-        result, messages = self._client.ask(self.query.write(values))
-        if result is None or (messages and self.query.read(result.data).rows is None):
+        text, _ = self._plan.write_trial(self.suspect, values, {})
+        result, messages = self._client.ask(text)
+        if result is None or (messages and not self.suspect.read_rows(result.data)):
             self._refusal = messages
             return None
         return result
 
-    def _ask(self, values: Mapping[ArgumentPath, str]) -> Reading | None:
-        result = self._execute(values)
-        return None if result is None else self.query.read(result.data)
+    def _ask(self, values: Mapping[ArgumentLeaf | None, Any]) -> Page | None:
+        """Return the page with other arguments; None if it was refused."""
+        result = self._execute({leaf: v for leaf, v in values.items() if leaf and v is not None})
+        return None if result is None else self._read(result)
 
-    def _ask_size(self, size: int) -> Reading | None:
-        return self._ask({self.arguments.size: self.arguments.format_size(size)})
+    def _read(self, result: Result) -> Page:
+        rows = next(iter(self.suspect.read_rows(result.data).values()), [])
+        info = get_at_path(result.data, (*self.suspect.steps, "pageInfo"))
+        return Page(rows, self.suspect.read_counts(result.data), info or {})
 
-    def _ask_position(self, value: int, size: int | None = None) -> Reading | None:
-        """Return the page at a number, that of a row or of a page."""
-        arguments = self.arguments
-        sized = {} if size is None else {arguments.size: arguments.format_size(size)}
-        return self._ask({**sized, arguments.position: self._quote(value)})
+    def list_rows(self) -> list[Any]:
+        """Return the rows of the first answer."""
+        path = (*self.suspect.steps, *self.suspect.keys)
+        rows = get_at_path(self.result.data, path) or []
+        return [get_at_path(row, ("node",)) for row in rows] if self.query.has_edges else rows
 
-    def _read_start(self) -> int:
-        """Return the position of the first page, that of the query or of its default."""
-        written = self.query.base.get(self.arguments.position, "").strip('"')
-        return int(written) if written.isdigit() else self.arguments.default_position or 0
-
-    def _quote(self, value: int) -> str:
-        return f'"{value}"' if self.arguments.position in self.arguments.quoted else str(value)
-
-    def _ask_behind(self, page: Reading, size: int) -> Reading | None:
-        """Return the page behind the cursor of another."""
-        arguments, cursor = self.arguments, json.dumps(page.info.get("endCursor"))
-        sized = {arguments.size: str(size)} if arguments.size else {}
-        return self._ask({**sized, arguments.position: cursor})
+    def write_variable(self, leaf: ArgumentLeaf) -> str:
+        """Return the text of the query with the variable ``$v`` for an argument."""
+        text, _ = self._plan.write_trial(self.suspect, {leaf: BAD_CURSOR}, {})
+        text = text.replace(leaf.format_value(BAD_CURSOR), "$v")
+        return text.replace("query", f"query ($v: {leaf.type})", 1)
 
     # -- the first page
 
     def _report_first(self) -> None:
         first, result = self.first, self.result
-        base = (f"{format_argument(k)}: {v}" for k, v in self.query.base.items())
-        shown = f"{len(first.ids) or 'no'} rows"
-        self.add("default page", shown, f"asked {', '.join(base) or 'without a size'}")
+        given = ", ".join(f"{name}: {value}" for name, value in self.query.arguments.items())
+        asked = f"asked {given or 'without a size'}"
+        self.add("default page", f"{len(first.ids) or 'no'} rows", asked)
         if result.errors:
             status = getattr(result.response, "status", None)
             where = "" if status is None else f"HTTP {status}: "
@@ -191,145 +208,135 @@ class ListExaminer:
 
     # -- roles
 
-    def _find_role(self) -> None:
-        document = Document.parse(self.query.write(), schema=self._schema)
-        plan = PagingPlan(document, roles={})
-        paged = next((field for field in plan.fields if field.outer is None), None)
+    def _find_roles(self) -> None:
+        paged = next(iter(self._plan.fields), None)
         if paged is not None:
-            self.arguments = paged.arguments
+            self._set_arguments(paged.arguments)
             self._name_roles(*self._confirm_convention())
-            return
-        suspect = next((each for each in plan.suspects if not each.is_nested), None)
-        if suspect is None:
-            self.add("arguments", NOT_TRIED, "its rows are not recognized as a list")
-            return
-        data = self.result.data
-        rows, counts = suspect.read_rows(data), suspect.read_counts(data)
-        if not suspect.leaves:
-            sign = find_sign_of_cut(suspect, len(self.first.ids), counts)
+        elif self.suspect.leaves:
+            self._search_roles()
+        else:
+            sign = find_sign_of_cut(self.suspect, len(self.first.ids), self.first.counts)
             self.is_whole = sign is not None and sign.is_complete
             reason = "it has no scalar arguments"
             self.add("arguments", "none that pages", f"{reason}; {sign.reason}" if sign else reason)
-            return
-        search = RoleSearch(suspect, rows, counts, data, {})
-        finding = self._run_search(search)
-        evidence = "; ".join(text.partition(": ")[2] for text in search.trials) or "no request"
-        self.role = finding.role
-        if finding.role is not None:
-            self.arguments = finding.role.arguments
-        self.is_whole = finding.is_complete and finding.role is None
-        if self.is_whole:
-            self.add("paging", "the first page is whole", f"{finding.reason}; {evidence}")
-            self._try_names(suspect)
-            return
-        if self.arguments.position and not self.arguments.size:
-            # A size that is at its end: experiments name none that cannot grow.
-            size = self._find_named(suspect, SIZE_WORDS, is_size=True)
-            self.arguments = replace(self.arguments, size=size)
-        self._name_roles(evidence, reason=finding.reason)
 
-    def _run_search(self, search: RoleSearch) -> Finding:
-        """Send the requests of the experiments, and return their finding."""
+    def _search_roles(self) -> None:
+        """Find the roles of the arguments by the experiments of paging."""
+        ids, half, data = self.first.ids, len(self.first.ids) // 2, self.result.data
+        rows = self.suspect.read_rows(data)
+        search = RoleSearch(self.suspect, rows, self.first.counts, data, {})
         trials, answer = search.run(), None
         try:
             while True:
-                trial = trials.send(answer)
-                values = {leaf.path: leaf.format_value(v) for leaf, v in trial.values.items()}
-                reply = self._execute(values)
-                if reply is None:
-                    search.refusal, answer = f": {self._refusal[0]}", None
-                else:
-                    answer = search.suspect.read_rows(reply.data)
-                    search.new_counts = search.suspect.read_counts(reply.data)
+                reply = self._execute(trials.send(answer).values)
+                answer = None if reply is None else self.suspect.read_rows(reply.data)
+                search.new_counts = {} if reply is None else self.suspect.read_counts(reply.data)
+                search.refusal = f": {self._refusal[0]}" if reply is None else ""
         except StopIteration as stop:
             finding: Finding = stop.value
-        return finding
+        evidence = "; ".join(text.partition(": ")[2] for text in search.trials) or "no request"
+        self.role, self.is_whole = finding.role, finding.is_complete and finding.role is None
+        if finding.role is not None:
+            self._set_arguments(finding.role.arguments)
+        # A size that is at its end: experiments name none that cannot grow.
+        if self.is_whole or (self.position and not self.size):
+            self.size = self._find_half(SIZE_WORDS, ids[:half])
+        if not self.is_whole:
+            self._name_roles(evidence, reason=finding.reason)
+            return
+        self.add("paging", "the first page is whole", f"{finding.reason}; {evidence}")
+        self.position = self._find_half(OFFSET_WORDS, ids[half:])
+        self.kind = "offset" if self.position else "none"
+        for leaf, role, part in ((self.size, "size", "first"), (self.position, "offset", "second")):
+            if leaf is not None:
+                brought = f"`{leaf.name}: {half}` brought the {part} half"
+                self.add(f"`{format_argument(leaf.path)}`", role, brought)
 
-    def _try_names(self, suspect: SuspectList) -> None:
-        """Try the arguments of a whole list that are named like a size or an offset."""
-        size = self._find_named(suspect, SIZE_WORDS, is_size=True)
-        position = self._find_named(suspect, OFFSET_WORDS, is_size=False)
-        kind: PagingKind = "offset" if position else "none"
-        self.arguments = PageArguments(kind, position, "Int", size, default_position=0)
-        half = len(self.first.ids) // 2
-        for path, role, name in ((size, "size", "first"), (position, "offset", "second")):
-            if path:
-                evidence = f"`{path[-1]}: {half}` brought the {name} half"
-                self.add(f"`{format_argument(path)}`", role, evidence)
+    def _set_arguments(self, arguments: PageArguments) -> None:
+        """Take the arguments of a convention or of a role."""
 
-    def _find_named(self, suspect: SuspectList, words: str, *, is_size: bool) -> ArgumentPath:
-        """Return the argument whose half of the rows is that of a size, or of an offset."""
-        first, half = self.first.ids, len(self.first.ids) // 2
-        for leaf in suspect.leaves if half else ():
+        def find_leaf(path: ArgumentPath) -> ArgumentLeaf | None:
+            # One with a text as its default is no candidate for experiments.
+            other = ArgumentLeaf(path, None, None, is_number=False, is_text=False, is_written=False)
+            leaves = (leaf for leaf in self.suspect.leaves if leaf.path == path)
+            return next(leaves, other) if path else None
+
+        self.kind, self.size = arguments.kind, find_leaf(arguments.size)
+        self.position = leaf = find_leaf(arguments.position)
+        self._start = self._base = arguments.default_position or 0
+        if leaf is not None and leaf.is_written:
+            self._start = leaf.value or 0
+
+    def _find_half(self, words: str, half: list[str]) -> ArgumentLeaf | None:
+        """Return the argument with a name of `words` that brings half of the rows."""
+        for leaf in self.suspect.leaves if len(self.first.ids) > 1 else ():
             if leaf.is_number and is_named_after(leaf.name, words):
-                page = self._ask({leaf.path: leaf.format_value(half)})
-                expected = first[:half] if is_size else first[half:]
-                if page is not None and page.ids == expected:
-                    return leaf.path
-        return ()
+                page = self._ask({leaf: len(self.first.ids) // 2})
+                if page is not None and page.ids == half:
+                    return leaf
+        return None
 
     def _name_roles(
         self, evidence: str, shown: Sequence[str] = ("position", "size"), *, reason: str = ""
     ) -> None:
         """Report the roles of the arguments; "not tried" for one that is only named like it."""
-        arguments = self.arguments
-        roles = {"position": arguments.kind, "size": "size"}
-        for key, role in roles.items():
-            path: ArgumentPath = getattr(arguments, key)
+        roles = (("position", self.position, self.kind), ("size", self.size, "size"))
+        for key, leaf, role in roles:
             is_shown = key in shown
             article = "an" if role == "offset" else "a"
             why = evidence if is_shown else f"named like {article} {role}; {evidence}"
-            if path:
-                self.add(f"`{format_argument(path)}`", role if is_shown else NOT_TRIED, why)
-        if not arguments.position and not arguments.size:
+            if leaf is not None:
+                name = f"`{format_argument(leaf.path)}`"
+                self.add(name, role if is_shown else NOT_TRIED, why)
+        if self.position is self.size is None:
             self.add("paging", "none found", f"{reason}; {evidence}")
-        known = {arguments.position[:1], arguments.size[:1]}
-        others = [name for name in self.query.declared.args if (name,) not in known]
+        known = {leaf.path[0] for leaf in (self.position, self.size) if leaf is not None}
+        others = [name for name in self.query.declared.args if name not in known]
         if others:
             self.add("other arguments", NOT_TRIED, ", ".join(others))
 
     def _confirm_convention(self) -> tuple[str, list[str]]:
         """Try the size of a convention, and its cursor; return the evidence, and what it shows."""
-        first = self.first.ids
+        first, position = self.first.ids, self.position
         half = len(first) // 2
-        if not half or not self.arguments.size:
-            return "there are too few rows" if self.arguments.size else "there is no size", []
-        page = self._ask_size(half)
+        if not half or self.size is None:
+            return "there are too few rows" if self.size else "there is no size", []
+        page = self._ask({self.size: half})
         if page is None:
             return f"asked for {half}: {self._refusal[0]}", []
         if page.ids != first[:half]:
             return f"asked for {half}, and other rows came", []
-        evidence, shown = f"asked for {half}, the first {half} came", ["size"]
-        kind, where = self.arguments.kind, "after their cursor"
-        if kind == "cursor" and isinstance(page.info.get("endCursor"), str):
-            behind = self._ask_behind(page, half)
-        elif kind in {"offset", "page"}:
-            name = format_argument(self.arguments.position)
-            value = half if kind == "offset" else self._read_start() + 1
-            behind = self._ask_position(value, half)
-            if kind == "page" and behind is not None and behind.ids == page.ids:
-                self.arguments = replace(self.arguments, default_position=value)
-                value += 1
-                behind = self._ask_position(value, half)
-            where = f"with `{name}: {value}`"
-        else:
-            return evidence, shown
+        evidence = f"asked for {half}, the first {half} came"
+        if position is None or (self.kind == "cursor" and not page.info.get("endCursor")):
+            return evidence, ["size"]
+        behind, where = self._ask_behind(page, half)
+        if self.kind == "page" and behind is not None and behind.ids == page.ids:
+            self._start += 1  # it counts from there
+            behind, where = self._ask_behind(page, half)
         is_position = behind is not None and behind.ids[:1] == first[half : half + 1] != []
-        shown += ["position"] * is_position
         came = "the rows" if is_position else "other rows than those"
-        evidence = f"{evidence}; {where} {came} behind them"
-        return evidence, shown
+        return f"{evidence}; {where} {came} behind them", ["size", *["position"] * is_position]
+
+    def _ask_behind(self, page: Page, size: int) -> tuple[Page | None, str]:
+        """Return the page behind another, None if none came; and how it was asked for."""
+        if self.position is None or self.kind == "cursor":
+            cursor = page.info.get("endCursor")
+            return self._ask({self.position: cursor, self.size: size}), "after their cursor"
+        value = self._start + (len(page.ids) if self.kind == "offset" else 1)
+        where = f"with `{format_argument(self.position.path)}: {value}`"
+        return self._ask({self.position: value, self.size: size}), where
 
     # -- sizes
 
     def _find_largest(self) -> None:
-        """Report the largest page."""
-        if not self.arguments.size or not self.first.ids:
+        """Report the largest page: one more than came is asked for, then twice as many."""
+        if self.size is None or not self.first.ids:
             return
         tried: list[str] = []
         asked, best = len(self.first.ids) + 1, self.first
         while asked <= MAX_SIZE:
-            page = self._ask_size(asked)
+            page = self._ask({self.size: asked})
             if page is None:
                 self._report_refused_size(asked, best, tried)
                 return
@@ -343,30 +350,30 @@ class ListExaminer:
         self._largest = best
         self.add("largest page", f"at least {len(best.ids)} rows", tried[-1])
 
-    def _report_refused_size(self, refused: int, best: Reading, tried: list[str]) -> None:
+    def _report_refused_size(self, refused: int, best: Page, tried: list[str]) -> None:
         """Find the largest size below one that was refused."""
         message = self._refusal[0]
         named = find_size_limit(self._refusal, refused, len(best.ids))
         usual = [n for n in USUAL_LIMITS if len(best.ids) < n < refused]
         for asked in [named] if named is not None else usual[:3]:
-            page = self._ask_size(asked)
+            page = self._ask({self.size: asked})
             if page is not None:
                 best = page
                 tried.append(f"asked for {asked}, {len(page.ids)} came")
                 break
         self._largest, count = best, len(best.ids)
-        is_exact = self._ask_size(count + 1) is None
+        is_exact = self._ask({self.size: count + 1}) is None
         finding = f"{count} rows" if is_exact else f"at least {count} rows"
         self.add("largest page", finding, "; ".join(tried[-2:]) or "of the first answer")
         self.add("above it", "refused", f"asked for {refused}: {message}")
         self.limit = count if is_exact else None
 
-    def _report_short_page(self, page: Reading, tried: str) -> None:
+    def _report_short_page(self, page: Page, tried: str) -> None:
         """Tell a page that the endpoint cut from the end of the list."""
         self._largest, came = page, len(page.ids)
         follows = self._look_behind(page)
-        if follows is None and page.count is not None:
-            follows = page.count > came
+        if follows is None and page.counts:
+            follows = page.counts[choose_count(page.counts)] > came
         if follows is None:
             self.add("largest page", NOT_TRIED, f"{tried}: its limit, or all rows")
         elif not follows:
@@ -377,15 +384,13 @@ class ListExaminer:
             self.add("largest page", f"{came} rows", tried)
             self.add("above it", "cut silently", f"{tried}, and more rows follow")
 
-    def _look_behind(self, page: Reading) -> bool | None:
+    def _look_behind(self, page: Page) -> bool | None:
         """Return whether rows follow a page; None if no argument tells."""
-        kind, came = self.arguments.kind, len(page.ids)
-        if kind == "cursor" and isinstance(page.info.get("hasNextPage"), bool):
+        if self.kind == "cursor" and isinstance(page.info.get("hasNextPage"), bool):
             return bool(page.info["hasNextPage"])
-        if kind not in {"offset", "page"}:
+        if self.kind not in {"offset", "page"}:
             return None
-        step, size = (came, None) if kind == "offset" else (1, came)
-        behind = self._ask_position(self._read_start() + step, size)
+        behind, _ = self._ask_behind(page, len(page.ids))
         if behind is not None and behind.ids and {*behind.ids} <= {*page.ids}:
             return None  # some endpoints have the last page behind the last one, too
         return bool(behind and behind.ids)
@@ -394,13 +399,14 @@ class ListExaminer:
 
     def _compare_count(self) -> None:
         # graphql-sequelize counts only where a size is given.
-        counts = [page.count for page in (self.first, self._largest) if page.count is not None]
-        count = next(iter(counts), None)
-        if count is None:
-            null = " and ".join(f"`{name}` is null" for name in self.query.count_names)
+        counts = self.first.counts or self._largest.counts
+        if not counts:
+            names = [name.removeprefix(ADDED_PREFIX) for name in self.suspect.counts]
+            null = " and ".join(f"`{name}` is null" for name in names)
             self.add("count", "none", null or "no field beside the rows counts them")
             return
-        finding = f"`{self.query.count_names[0]}`: {count}"
+        name = choose_count(counts)
+        count, finding = counts[name], f"`{name}`: {counts[name]}"
         total, how = self._count_rows(count)
         if total is None:
             reason = "unknown, or the list has a cap" if self.is_capped else "not tried"
@@ -411,30 +417,26 @@ class ListExaminer:
 
     def _count_rows(self, count: int) -> tuple[int | None, str]:
         """Return the number of all rows, with the evidence; None with the reason if unknown."""
-        arguments, came = self.arguments, len(self._largest.ids)
+        page, position = self._largest, self.position
+        total = size = len(page.ids)
         if self.is_whole:
-            return came, f"{came} rows came in one answer"
-        if arguments.kind == "offset" and count > 0:
-            start = (arguments.default_position or 0) + count
-            last, behind = self._ask_position(start - 1), self._ask_position(start)
+            return total, f"{total} rows came in one answer"
+        if position is not None and self.kind == "offset" and count > 0:
+            start = self._base + count
+            last, behind = self._ask({position: start - 1}), self._ask({position: start})
             if last is not None and behind is not None:
-                total = count if len(last.ids) == 1 and not behind.ids else None
                 self.is_capped = not (last.ids or behind.ids)
-                how = f"{format_argument(arguments.position)}: {start - 1} brought "
+                how = f"{format_argument(position.path)}: {start - 1} brought "
                 how += f"{len(last.ids)} rows, {start} brought {len(behind.ids)}"
-                return total, how
-        if arguments.kind == "cursor" and came:
-            return self._follow_cursors(self._largest)
-        return None, "the pages would have to be followed"
-
-    def _follow_cursors(self, page: Reading) -> tuple[int | None, str]:
-        size = total = len(page.ids)
+                return count if len(last.ids) == 1 and not behind.ids else None, how
+        if self.kind != "cursor" or not size:
+            return None, "the pages would have to be followed"
         pages = 1
         while page.info.get("hasNextPage") and pages < MAX_PAGES:
-            behind = self._ask_behind(page, size)
-            if behind is None or not behind.ids:
+            following, _ = self._ask_behind(page, size)
+            if following is None or not following.ids:
                 return None, "a page behind a cursor did not come"
-            page, pages, total = behind, pages + 1, total + len(behind.ids)
+            page, pages, total = following, pages + 1, total + len(following.ids)
         if page.info.get("hasNextPage"):
             return None, f"{pages} pages of {size} rows are not all"
         return total, f"{total} rows came in {pages} pages"
@@ -442,22 +444,21 @@ class ListExaminer:
     # -- the ends
 
     def _try_ends(self) -> None:
-        arguments = self.arguments
-        if arguments.size:
-            page = self._ask_size(0)
+        if self.size is not None:
+            page = self._ask({self.size: 0})
             if page is None:
                 self.add("size 0", "refused", self._refusal[0])
             else:
                 info = page.info.get("hasNextPage")
                 more = "" if info is None else f", hasNextPage {str(info).lower()}"
-                self.add("size 0", f"{len(page.ids)} rows{more}", f"`{arguments.size[-1]}: 0`")
-        name = format_argument(arguments.position)
-        subject, text = f"`{name}` beyond the end", self._quote(FAR_OFFSET)
-        if arguments.kind == "cursor":
-            subject, text = "bad cursor", BAD_CURSOR
-        elif arguments.kind != "offset":
+                self.add("size 0", f"{len(page.ids)} rows{more}", f"`{self.size.name}: 0`")
+        if self.position is None or self.kind not in {"cursor", "offset"}:
             return
-        page, asked = self._ask({arguments.position: text}), f"{name}: {text}"
+        name = format_argument(self.position.path)
+        value = BAD_CURSOR if self.kind == "cursor" else FAR_OFFSET
+        subject = "bad cursor" if self.kind == "cursor" else f"`{name}` beyond the end"
+        page = self._ask({self.position: value})
+        asked = f"{name}: {self.position.format_value(value)}"
         if page is None:
             self.add(subject, "error", f"{asked}: {self._refusal[0]}")
             return
@@ -469,33 +470,41 @@ class ListExaminer:
 
     def _report_nested(self) -> None:
         """Report the length of the first list in the rows, and whether a larger size extends it."""
-        nested = self.query.find_nested()
+        fields = getattr(self.query.row_type, "fields", {})
+        queries = (build_list_query(*item) for item in fields.items())
+        nested = next((it for it in queries if it is not None and not it.arguments), None)
         if nested is None:
             return
-        longest = self._measure_nested(nested, "")
+        inner = nested.write(next(iter(nested.leaves), "__typename"))[1:-1]
+        body = f"{' '.join(self.query.leaves)} {inner}"
+        plan, lists = plan_lists(self._schema, self.query.write(body))
+        found = next(it for it in lists if it.is_nested)
+
+        def measure(values: Mapping[ArgumentLeaf, int]) -> int | None:
+            result, self._refusal = self._client.ask(plan.write_trial(found, values, {})[0])
+            if result is None or self._refusal:
+                return None
+            return max(found.read_lengths(result.data), default=0)
+
+        longest = measure({})
         if longest is None:
             self.add(nested.name, NOT_TRIED, f"refused: {self._refusal[0]}")
             return
-        came = f"the longest of the page has {longest} items"
-        asked = f"{nested.size_name}: {2 * longest}"
-        finding = NOT_TRIED
-        if nested.size_name is None or not longest:
+        sizes = (it for it in found.leaves if it.is_number and is_named_after(it.name, SIZE_WORDS))
+        size = next((it for it in sizes if not it.path[1:]), None)
+        came, finding = f"the longest of the page has {longest} items", NOT_TRIED
+        if size is None or not longest:
             why = f"{came}, and no argument for a number is named like a size"
-        elif (larger := self._measure_nested(nested, asked)) is None:
-            finding = f"at most {longest} items"
+        elif (larger := measure({size: 2 * longest})) is None:
             why = f"{2 * longest} were refused: {self._refusal[0]}"
-        elif larger > longest:
-            finding, why = f"cut at {longest} items", f"{came}, {larger} with {asked}"
         else:
+            asked = f"{size.name}: {2 * longest}"
             why = f"{came}, no more with {asked}: its limit, or all"
+            if larger > longest:
+                finding, why = f"cut at {longest} items", f"{came}, {larger} with {asked}"
         self.add(f"{nested.name}, in each row", finding, why)
 
-    def _measure_nested(self, nested: ListQuery, arguments: str) -> int | None:
-        """Return the length of the longest nested list; None if it was refused."""
-        body = nested.write_field(arguments, next(iter(nested.leaves), "__typename"))
-        result, messages = self._client.ask(self.query.write(nested=body))
-        if result is None or messages:
-            self._refusal = messages
-            return None
-        rows = self.query.read(result.data).rows or ()
-        return max((len(nested.read(row).ids) for row in rows), default=0)
+
+def choose_count(counts: Mapping[str, int]) -> str:
+    """Return the name of the count that is most likely that of all rows."""
+    return min(counts, key=lambda name: not is_total(name))

@@ -6,28 +6,30 @@ import asyncio
 import json
 from collections.abc import Callable
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from gqlnb import background
+from gqlnb.client.endpoint_report.list_queries import find_list_queries
+from gqlnb.client.endpoint_report.report import NOT_TRIED
 from gqlnb.client.subscriptions import SUBPROTOCOLS
 from gqlnb.client.websocket_client import NetworkLink, open_network_link
 from gqlnb.errors import TransportError, sanitize_text
 from gqlnb.http.messages import GRAPHQL_MEDIA_TYPE, JSON_MEDIA_TYPE, Response
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from graphql import GraphQLSchema
 
-    from gqlnb.client.endpoint_report.report import MeteredClient, ReportWriter
+    from gqlnb.client.endpoint_report.report import AddLine, MeteredClient
     from gqlnb.client.http_transport import HttpTransport
 
 MAX_REQUESTS = 16
 QUERY = "{ __typename }"
 UNKNOWN_FIELD = "gqlnbUnknownField"
-UNKNOWN_HASH = "0" * 64
 SOCKET_SECONDS = 5.0
-PARTS = 'multipart/mixed;subscriptionSpec="1.0", application/json;q=0.5'
-INCREMENTAL_TYPES = "multipart/mixed, text/event-stream;q=0.9, application/json;q=0.5"
 # Headers that tell of limits or costs, in any of the spellings that services use.
 LIMIT_WORDS = ("ratelimit", "rate-limit", "retry-after", "cost", "complexity")
 # A part of an answer that only one library writes, and its name. The first that is found counts.
@@ -43,7 +45,7 @@ SIGNS = (
     ("Validation error (FieldUndefined", "graphql-java"),
     ("GRAPHQL_VALIDATION_FAILED", "graphql-js or gqlgen"),
 )
-PLAIN = {"", "none", "identity"}  # values of Content-Encoding
+UNCOMPRESSED = {"", "none", "identity"}  # values of Content-Encoding
 HEADER_NAMES = ("server", "x-powered-by", "x-graphql-server")
 
 
@@ -51,54 +53,37 @@ Read = Callable[[Response, Any], str]  # returns the finding for a response and 
 Probe = tuple[str, Any, dict[str, Any], Read]  # subject, JSON body, arguments of `probe`
 
 
-def report_protocol(
-    client: MeteredClient, schema: GraphQLSchema | None, writer: ReportWriter
-) -> str:
+def report_protocol(client: MeteredClient, schema: GraphQLSchema | None, add: AddLine) -> str:
     """Report how an endpoint answers over HTTP; return the text of its error messages."""
     if client.http is None:
-        writer.skip("HTTP", "the answers come from this process or from a recording")
+        add("HTTP", NOT_TRIED, "the answers come from this process or from a recording")
         return ""
     texts = []
-    for subject, members, options, read in list_probes(schema):
+    for subject, members, options, read in chain(PROBES, iterate_incremental_probes(schema, add)):
         body = b"" if members is None else json.dumps(members).encode()
         try:
             response = client.probe(body, **options)
         except TransportError as error:
-            writer.add(subject, "no answer", str(error))
+            add(subject, "no answer", str(error))
             continue
         texts.append(response.body.decode(errors="replace"))
         answer = load_members(response)
-        writer.add(subject, read(response, answer), describe_response(response, answer))
-    report_websocket(client, client.http, writer)
+        add(subject, read(response, answer), describe_response(response, answer))
+    add("WebSocket", *shake_hands(client, client.http))
     return "\n".join(texts)
 
 
-def list_probes(schema: GraphQLSchema | None) -> list[Probe]:
-    """Return the requests, in the order of the report."""
-    boolean = {"query": "query ($v: Boolean!) { __typename @include(if: $v) }"}
-    plain, named = {"query": QUERY}, {"query": f"query A {QUERY}", "operationName": "B"}
-    persisted = {"persistedQuery": {"version": 1, "sha256Hash": UNKNOWN_HASH}}
-    events = {"accept": "text/event-stream", "head_only": True}
-    parts = {"accept": PARTS, "head_only": True}
-    probes: list[Probe] = [
-        ("GET", None, {"query": f"query={quote(QUERY)}"}, read_acceptance),
-        ("media type asked for", plain, {"accept": GRAPHQL_MEDIA_TYPE}, read_media_type),
-        ("media type of older clients", plain, {"accept": JSON_MEDIA_TYPE}, read_media_type),
-        ("syntax error", {"query": "{"}, {}, read_shape),
-        ("invalid document", {"query": f"{{ {UNKNOWN_FIELD} }}"}, {}, read_shape),
-        ("unknown operation", named, {}, read_shape),
-        ("wrong variable", {**boolean, "variables": {"v": "text"}}, {}, read_shape),
-        ("missing variable", boolean, {}, read_shape),
-        ("arrays of requests", [plain, plain], {}, read_array),
-        ("persisted queries", {"extensions": persisted}, {}, read_persisted),
-        ("server-sent events", plain, events, partial(read_offer, "text/event-stream")),
-        ("multipart", plain, parts, partial(read_offer, "multipart/mixed")),
-    ]
-    if schema is not None and schema.get_directive("defer") is not None:
-        deferred = {"query": "{ ... @defer { __typename } }"}
-        options = {"accept": INCREMENTAL_TYPES, "head_only": True}
-        probes.append(("@defer", deferred, options, read_incremental))
-    return probes
+def iterate_incremental_probes(schema: GraphQLSchema | None, add: AddLine) -> Iterator[Probe]:
+    """Yield a query for each declared directive for answers in parts; report the others."""
+    lists = [it for it in find_list_queries(schema) if not it.arguments] if schema else []
+    stream = lists[0].write(next(iter(lists[0].leaves), ""), " @stream") if lists else ""
+    for name, text in (("@defer", "{ ... @defer { __typename } }"), ("@stream", stream)):
+        if schema is not None and schema.get_directive(name[1:]) is None:
+            add(name, "not offered", "the schema does not declare it")
+        elif schema is None or not text:
+            add(name, NOT_TRIED, "no schema, or no list in it that needs no argument, is known")
+        else:
+            yield name, {"query": text}, IN_PARTS, read_parts
 
 
 def load_members(response: Response) -> Any:  # noqa: ANN401 - any JSON
@@ -130,8 +115,9 @@ def is_fine(answer: object) -> bool:
 
 
 def read_acceptance(response: Response, answer: object) -> str:
-    """Return whether the endpoint answered or refused."""
-    return "answered" if is_fine(answer) else f"refused, HTTP {response.status}"
+    """Return whether the endpoint answered or refused, a request or an array of two."""
+    answers = answer if isinstance(answer, list) and len(answer) == 2 else [answer]
+    return "answered" if all(map(is_fine, answers)) else f"refused, HTTP {response.status}"
 
 
 def read_media_type(response: Response, answer: object) -> str:
@@ -148,23 +134,19 @@ def read_shape(response: Response, answer: object) -> str:
     return f"HTTP {response.status}, {' and '.join(shape) or 'neither errors nor data'}"
 
 
-def read_array(response: Response, answer: object) -> str:
-    """Return whether an array of requests was answered."""
-    answers = answer if isinstance(answer, list) and len(answer) == 2 else [None]
-    is_answered = all(isinstance(it, dict) and it.get("data") for it in answers)
-    return "answered" if is_answered else f"refused, HTTP {response.status}"
-
-
 def read_persisted(response: Response, _answer: object) -> str:
     """Return whether the endpoint knows Apollo's persisted queries."""
     text = response.body.decode(errors="replace").lower().replace("_", "").replace(" ", "")
     return "by hash" if "persistedquerynotfound" in text else "not offered"
 
 
-def read_incremental(response: Response, _answer: object) -> str:
-    """Return whether an answer came in parts."""
-    kind = get_type(response)
-    return f"in parts, {kind}" if kind.startswith(("multipart/", "text/event")) else "in one answer"
+def read_parts(response: Response, answer: object) -> str:
+    """Return whether an answer came in parts; every form of them says that more follow."""
+    body = response.body.replace(b" ", b"")
+    if b'"hasNext":true' in body:
+        return f"in parts, {get_type(response)}"
+    is_answered = is_fine(answer) or (b'"data":{' in body and b'"errors"' not in body)
+    return "in one answer" if is_answered else f"refused, HTTP {response.status}"
 
 
 def read_offer(media_type: str, response: Response, _answer: object) -> str:
@@ -173,10 +155,37 @@ def read_offer(media_type: str, response: Response, _answer: object) -> str:
     return "offered" if is_offered else f"not offered for a query, HTTP {response.status}"
 
 
-def report_websocket(client: MeteredClient, http: HttpTransport, writer: ReportWriter) -> None:
-    """Report whether a WebSocket is opened, and whether its first message is acknowledged."""
+PLAIN, ARRAY = {"query": QUERY}, [{"query": QUERY}, {"query": QUERY}]
+NAMED = {"query": f"query A {QUERY}", "operationName": "B"}
+BOOLEAN = {"query": "query ($v: Boolean!) { __typename @include(if: $v) }"}
+PERSISTED = {"extensions": {"persistedQuery": {"version": 1, "sha256Hash": "0" * 64}}}
+EVENTS, MULTIPART = "text/event-stream", "multipart/mixed"
+IN_PARTS = {"accept": f"{MULTIPART}, {EVENTS};q=0.9, application/json;q=0.5"}
+OF_EVENTS = {"accept": EVENTS, "head_only": True}
+OF_MULTIPART = {
+    "accept": f'{MULTIPART};subscriptionSpec="1.0", application/json;q=0.5',
+    "head_only": True,
+}
+PROBES: list[Probe] = [  # in the order of the report
+    ("GET", None, {"query": f"query={quote(QUERY)}"}, read_acceptance),
+    ("media type asked for", PLAIN, {"accept": GRAPHQL_MEDIA_TYPE}, read_media_type),
+    ("media type of older clients", PLAIN, {"accept": JSON_MEDIA_TYPE}, read_media_type),
+    ("syntax error", {"query": "{"}, {}, read_shape),
+    ("invalid document", {"query": f"{{ {UNKNOWN_FIELD} }}"}, {}, read_shape),
+    ("unknown operation", NAMED, {}, read_shape),
+    ("wrong variable", {**BOOLEAN, "variables": {"v": "text"}}, {}, read_shape),
+    ("missing variable", BOOLEAN, {}, read_shape),
+    ("arrays of requests", ARRAY, {}, read_acceptance),
+    ("persisted queries", PERSISTED, {}, read_persisted),
+    ("server-sent events", PLAIN, OF_EVENTS, partial(read_offer, EVENTS)),
+    ("multipart", PLAIN, OF_MULTIPART, partial(read_offer, MULTIPART)),
+]
 
-    async def shake_hands() -> tuple[str, str]:
+
+def shake_hands(client: MeteredClient, http: HttpTransport) -> tuple[str, str]:
+    """Return whether a WebSocket opens, and acknowledges its first message, with the evidence."""
+
+    async def connect() -> tuple[str, str]:
         secrets = await http.credentials.abuild_headers(None)
         link = await open_network_link(http, SOCKET_SECONDS, SUBPROTOCOLS, secrets)
         if not isinstance(link, NetworkLink):
@@ -186,35 +195,31 @@ def report_websocket(client: MeteredClient, http: HttpTransport, writer: ReportW
         try:
             await link.send('{"type": "connection_init"}')
             async with asyncio.timeout(SOCKET_SECONDS):
-                answer = await link.receive()
+                answer = str(await link.receive())
         except TimeoutError:
-            return "not offered", "the WebSocket opened, and connection_init was not answered"
+            answer = "nothing"
         finally:
             await link.close()
-        if isinstance(answer, (str, bytes)) and "connection_ack" in str(answer):
-            return str(link.subprotocol), "connection_init was acknowledged"
-        return "not offered", f"connection_init was answered by {answer!s}"
+        finding = str(link.subprotocol) if "connection_ack" in answer else "not offered"
+        return finding, f"connection_init was answered by {answer}"
 
     client.meter.count()
-    writer.add("WebSocket", *background.run(shake_hands()))
+    return background.run(connect())
 
 
-def report_headers(client: MeteredClient, texts: str, writer: ReportWriter) -> None:
+def report_headers(client: MeteredClient, texts: str, add: AddLine) -> None:
     """Report what all responses tell: compression, limits, costs, and the server's library."""
     responses = client.meter.responses
     headers = [item for response in responses for item in response.headers.items()]
-    encodings = sorted({v for k, v in headers if k == "content-encoding"} - PLAIN)
-    evidence = "none of the answers had a Content-Encoding"
-    if encodings:
-        evidence = f"Content-Encoding of {len(responses)} answers"
+    encodings = sorted({v for k, v in headers if k == "content-encoding"} - UNCOMPRESSED)
     limits = {k: v for k, v in headers if any(word in k for word in LIMIT_WORDS)}
     values = ", ".join(f"{name}: {value}" for name, value in sorted(limits.items()))
     library = next((name for sign, name in SIGNS if sign in texts), "")
     seen = sorted({f"{k}: {v}" for k, v in headers if k in HEADER_NAMES})
-    where = "; ".join(seen) or "no header names it"
+    where = f"{'words of its errors; ' if library else ''}{'; '.join(seen) or 'no header names it'}"
+    encoded = f"Content-Encoding of {len(responses)} answers"
     of_lists = "of the answers to queries of lists"
-    writer.add("compression", ", ".join(encodings) or "none seen", evidence)
-    writer.add("extensions", ", ".join(sorted(client.extensions)) or "none seen", of_lists)
-    writer.add("rate limit headers", ", ".join(sorted(limits)) or "none seen", values)
-    words = f"words of its errors; {where}" if library else where
-    writer.add("server library", library or "unknown", words)
+    add("compression", ", ".join(encodings) or "none seen", encoded)
+    add("extensions", ", ".join(sorted(client.extensions)) or "none seen", of_lists)
+    add("rate limit headers", ", ".join(sorted(limits)) or "none seen", values)
+    add("server library", library or "unknown", where)

@@ -6,7 +6,7 @@ The requests are counted, bounded, and no faster than two a second on other mach
 from __future__ import annotations
 
 import time
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -20,7 +20,7 @@ from gqlnb.errors import GqlnbError, format_count, sanitize_text
 from gqlnb.result.renderer import HTML_CLASSES, Grid
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import pandas as pd
 
@@ -58,28 +58,15 @@ class ReportLine(NamedTuple):
     evidence: str
 
 
-class ReportWriter:
-    """Collects the lines of one section.
+AddLine = Callable[..., None]  # takes the subject, the finding and the evidence of a line
 
-    Parameters
-    ----------
-    section
-        The section.
-    lines
-        The lines of the report, to which those of the section are added.
-    """
 
-    def __init__(self, section: str, lines: list[ReportLine]) -> None:
-        self._section, self._lines = section, lines
-
-    def add(self, subject: str, finding: object, evidence: str = "") -> None:
-        """Add a line."""
-        texts = (sanitize_text(text, 400) for text in (subject, finding, evidence))
-        self._lines.append(ReportLine(self._section, *texts))
-
-    def skip(self, subject: str, reason: str) -> None:
-        """Add a line about something that was not tried."""
-        self.add(subject, NOT_TRIED, reason)
+def add_line(
+    lines: list[ReportLine], section: str, subject: str, finding: object, evidence: str = ""
+) -> None:
+    """Add a line to a report, of texts that can be shown."""
+    texts = (sanitize_text(text, 400) for text in (subject, finding, evidence))
+    lines.append(ReportLine(section, *texts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,23 +187,6 @@ class Meter:
     responses: list[Response] = field(default_factory=list)
     _last: float = 0.0
 
-    @property
-    def left(self) -> int:
-        """The number of requests that may still be sent."""
-        return self.most - self.sent
-
-    @contextmanager
-    def reserve(self, requests: int) -> Iterator[None]:
-        """Keep some requests for later; the block ends where the others are spent."""
-        requests = min(requests, self.left // 3)
-        self.most -= requests
-        try:
-            yield
-        except RequestLimitError:
-            pass
-        finally:
-            self.most += requests
-
     def count(self) -> None:
         """Wait until the next request may be sent, and count it.
 
@@ -225,7 +195,7 @@ class Meter:
         RequestLimitError
             If there were as many as there may be.
         """
-        if self.left <= 0:
+        if self.sent >= self.most:
             raise RequestLimitError
         wait = self._last + self.interval - time.monotonic()
         if wait > 0:
@@ -289,13 +259,11 @@ class MeteredClient:
         transport = endpoint.transport
         is_near = isinstance(transport, InProcessTransport) or getattr(transport, "is_local", True)
         self.meter = Meter(most, 0.0 if is_near else INTERVAL)
-        is_recorded = endpoint.get_recording() is not None
         self.http: HttpTransport | None = None
-        if isinstance(transport, HttpTransport) and not is_recorded:
+        if isinstance(transport, HttpTransport) and endpoint.get_recording() is None:
             self.http = transport
-        local = endpoint.local_schema
+        local, self.source = endpoint.local_schema, endpoint.source
         endpoint = replace(endpoint, transport=MeteredTransport(transport, self.meter))
-        self.source = endpoint.source
         self.extensions: set[str] = set()
         self.is_in_process = local is not None
         self._sender = sender.with_endpoint(endpoint, sender.limiter)

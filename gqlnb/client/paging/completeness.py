@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from gqlnb.client.paging.cursors import ListCursor
     from gqlnb.document.paged_fields import PagedField
+    from gqlnb.result.shape import Shape
 
 MAX_PAGES_AFTER_END = 20  # with items, of a list that the endpoint reported to have ended
 MAX_EQUAL_PAGES = 40  # equal pages in a row, of rows without an identifier
@@ -211,9 +212,9 @@ def _follow_number(
         is_found = cursor.field.arguments.found_size is not None  # as rows came behind these
         first = place.pages == 1 and (is_found or is_likely_truncated(length, size))
         over = not (full or first or any(each.repeated for each in cursor.filters))
-    # There are endpoints that declare such a sign and never fill it.
-    can_verify = can_verify and cursor.reachable and not cut and left is None
-    evidence.is_verifying = more is False and full and place.pages == 1 and can_verify
+    # There are endpoints that declare such a sign and never fill it, even beside a larger count.
+    can_verify = can_verify and cursor.reachable and not cut and place.pages == 1
+    evidence.is_verifying = more is False and can_verify and (full if left is None else left > 0)
     if (more is False and not evidence.is_verifying) or (more is None and over):
         return COMPLETE
     if length == 0:
@@ -354,6 +355,11 @@ def is_empty_promise(cursor: ListCursor) -> bool:
     )
 
 
+def lacks_counted(cursor: ListCursor) -> bool:
+    """Return whether the cursors of a list ended before as many items came as it counts."""
+    return cursor.field.kind == "cursor" and cursor.got < (cursor.evidence.total or 0)
+
+
 def describe_doubt(cursor: ListCursor) -> str | None:
     """Return why a list may be incomplete although the endpoint says that it ended; or None."""
     counted = cursor.evidence.total is not None
@@ -406,20 +412,22 @@ def explain_cap(cursor: ListCursor) -> str | None:
     )
 
 
-def find_unknown_lists(data: object, fields: Sequence[PagedField]) -> Iterator[str]:
+def find_unknown_lists(data: object, shape: Shape, fields: Sequence[PagedField]) -> Iterator[str]:
     """Yield the dotted names of lists that do not belong to a paged field."""
-    # Without a schema it is unknown whether such a list has arguments for further pages.
+    # Without a schema it is unknown whether such a list has arguments for further pages. Not so
+    # those in a JSON value, an object of which nothing is selected: its shape has no children.
     followed = {path for field in fields for path in list_response_paths(field)}
     found: dict[str, None] = {}
-    waiting: list[tuple[object, tuple[str, ...]]] = [(data, ())]
+    waiting: list[tuple[object, tuple[str, ...], Shape]] = [(data, (), shape)]
     while waiting:
-        value, path = waiting.pop()
+        value, path, shape = waiting.pop()
         if isinstance(value, list):
             if path not in followed:
                 found[".".join(path)] = None
-            waiting.extend((item, path) for item in value[:MAX_ITEMS_INSPECTED])
+            waiting.extend((item, path, shape) for item in value[:MAX_ITEMS_INSPECTED])
         elif isinstance(value, dict):
-            waiting.extend((inner, (*path, name)) for name, inner in value.items())
+            children = shape.children.items()
+            waiting.extend((value.get(name), (*path, name), child) for name, child in children)
     yield from found
 
 

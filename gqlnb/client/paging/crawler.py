@@ -28,6 +28,8 @@ from gqlnb.client.paging.completeness import (
     find_null,
     find_unknown_lists,
     is_empty_promise,
+    is_likely_truncated,
+    lacks_counted,
     list_response_paths,
 )
 from gqlnb.client.paging.cursors import (
@@ -59,6 +61,7 @@ from gqlnb.client.paging.page_size import (
 )
 from gqlnb.document.paged_fields import PLAIN_LIST_STEP, ListRole
 from gqlnb.document.paging_conventions import (
+    PLAIN_COUNT,
     find_page_arguments,
     format_argument,
     get_at_path,
@@ -78,7 +81,7 @@ from gqlnb.http.error_responses import is_transient_error
 from gqlnb.result.answer_notes import merge_extensions
 from gqlnb.result.paging_report import COMPLETE, MORE_PAGES_FOLLOW, NO_LIST, STOPPED, Report
 from gqlnb.result.result import Result, attach_forms, get_shape, hide_decimals, restore_decimals
-from gqlnb.result.shape import observe_forms
+from gqlnb.result.shape import build_response_shape, observe_forms
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator, Sequence
@@ -95,6 +98,7 @@ PAGES_PER_BATCH = 10  # pages in a request; ten lookups cost GitHub one point
 MAX_REPORTED_CURSORS = 100  # in a report
 MAX_NAMED = 3  # lists beside a bar
 MAX_FIRST_ATTEMPTS = 15  # page sizes tried for the first request, from 10,000 down to 1
+ADDED_COUNT = (f"{ADDED_PREFIX}{PLAIN_COUNT}",)
 LOST_PREFIX = "not answered: "
 OTHER_TYPE = "the endpoint returned an object of another type, without the list"
 CHANGED = "its rows changed while experiments found out how it goes on."
@@ -472,7 +476,8 @@ class Crawler:
                 self._doubts.add("", LOST_PREFIX + sanitize_text(error.get("message", ""), 200))
             return
         if self._plan.schema is None:
-            self._unknown_lists = tuple(find_unknown_lists(self.data, self._plan.fields))
+            shape = build_response_shape(self._plan.document, None)
+            self._unknown_lists = tuple(find_unknown_lists(self.data, shape, self._plan.fields))
         for field, size in self._sizes.list_unrequested():
             name = format_argument(field.arguments.size)
             self._doubts.add(field.name, f"the query has `{name}: {size}`.")
@@ -614,7 +619,9 @@ class Crawler:
         errors = move_errors(result.errors, steps, cursor.path, cursor.count_lengths())
         if field.is_plain and isinstance(page, list):
             page = {PLAIN_LIST_STEP: page}
-        if not isinstance(page, dict) and cursor.evidence.is_verifying:
+        if not isinstance(page, dict) and (
+            cursor.evidence.is_verifying or (not result.errors and self._is_behind_last(cursor))
+        ):
             self._end_list(cursor, COMPLETE)
             return
         within = move_errors(result.errors, steps, (), {})
@@ -647,6 +654,16 @@ class Crawler:
         if size is not None:
             count = cursor.evidence.last_length + overlap
             self._sizes.note_answer(field, size, count, request.cost, goes_on=goes_on)
+
+    def _is_behind_last(self, cursor: ListCursor) -> bool:
+        """Return whether nothing says that a page exists, and the one before looks like the last.
+
+        Medplum returns null for it instead of an empty list.
+        """
+        length, size = cursor.evidence.last_length, cursor.place.requested_size
+        longest = max(n for (field, _), n in self._largest.items() if field is cursor.field)
+        is_whole = length < longest or not is_likely_truncated(length, size)
+        return cursor.evidence.is_probing and is_whole
 
     def _lose_page(
         self, cursor: ListCursor, request: PageRequest, errors: list[Mapping[str, Any]]
@@ -716,13 +733,15 @@ class Crawler:
             return
         evidence = cursor.evidence
         received = cursor.place.received - evidence.last_length
-        if self._plan.has_late_start(field):
+        is_of_page = field.total == ADDED_COUNT and total <= cursor.got
+        if self._plan.has_late_start(field) or is_of_page:
             return
         if evidence.note_total(total, received, cursor.got):
             self._doubts.add(field.name, "the count changed while paging.")
 
     def _end_list(self, cursor: ListCursor, reason: str) -> None:
-        if reason == SAME_CURSOR or (reason == COMPLETE and is_empty_promise(cursor)):
+        is_lost = is_empty_promise(cursor) or lacks_counted(cursor)
+        if reason == SAME_CURSOR or (reason == COMPLETE and is_lost):
             self._begin_by_offset(cursor.field)
         if reason == COMPLETE:
             doubt = describe_doubt(cursor)
@@ -737,7 +756,8 @@ class Crawler:
     def _begin_by_offset(self, field: PagedField) -> None:
         """Begin again by an offset, if a connection takes one, as its cursors lost rows."""
         # PostGraphile 4, and SubQuery with it, compares with the value in a cursor: nothing comes
-        # after a null, and of large numbers JSON has only the first digits.
+        # after a null, and of large numbers JSON has only the first digits. Medplum gives no cursor
+        # of the next page for most orders.
         first, schema = field.carriers[0], self._plan.schema
         root = None if schema is None else schema.query_type
         is_placed = bool({"after", "before", "last"} & first.arguments.keys())

@@ -229,9 +229,6 @@ class StandInApp(App):
         if isinstance(other, StandInApp):
             self.simulation, self.budgets = other.simulation, other.budgets
 
-    def remember_head(self, head: bytes, scope: Mapping[str, Any], length: int) -> None:
-        """Remember no head: the hot path knows neither budgets nor faults."""
-
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         """Answer one connection of the host."""
         request = parse_scope(scope) if scope["type"] == "http" else None

@@ -376,3 +376,70 @@ def test_rows_that_a_larger_size_adds_show_that_the_list_goes_on(count):
     result = client.execute_all("{ rows(limit: 10) { id } }", progress=False)
     is_whole = len(result.data["rows"]) == len([n for n in range(count) if n % 7 != 3])
     assert is_whole or not result.report.complete
+
+
+MEDPLUM = """
+type Query {
+  rows(_count: Int, _offset: Int, _cursor: String): Page!
+  list(_count: Int, _offset: Int): [Row]
+}
+type Page { count: Int next: String edges: [Edge] } type Edge { row: Row } type Row { id: ID }
+"""
+
+
+def build_medplum_client(
+    count: int, *, counts_page: bool = False, most_skipped: int = 10**9
+) -> Client:
+    """Return a client of lists in the shape of Medplum 4.5, where no page names the next one."""
+
+    def resolve_list(_root: Any, args: dict[str, Any], _context: Any) -> Any:
+        start = args.get("_offset") or 0
+        numbers = range(start, min(start + min(args.get("_count") or 20, 1000), count))
+        if start > most_skipped:
+            return None
+        return [{"id": str(number)} for number in numbers] or None
+
+    def resolve(root: Any, args: dict[str, Any], context: Any) -> Any:
+        rows = resolve_list(root, args, context) or []
+        edges = [{"row": row} for row in rows] or None
+        return {"count": len(rows) if counts_page else count, "next": None, "edges": edges}
+
+    return Client(Schema(MEDPLUM, {"Query": {"rows": resolve, "list": resolve_list}}))
+
+
+@pytest.mark.parametrize("size", ["", "(_count: 10)", "(_count: 60)", "(_count: 5000)"])
+@pytest.mark.parametrize("count", [1350, 137, 20, 7])
+def test_a_larger_count_contradicts_the_end_that_a_null_token_says(size, count):
+    """Medplum 4.5 has `next: null` on each page, and returns at most 1,000 rows silently."""
+    client = build_medplum_client(count)
+    result = client.execute_all(f"{{ rows{size} {{ edges {{ row {{ id }} }} }} }}", progress=False)
+    rows = [edge["row"]["id"] for edge in result.data["rows"]["edges"]]
+    assert rows == [str(number) for number in range(count)]
+    assert result.report.complete, result.report.doubts
+    assert [*result.data["rows"]] == ["edges"]
+
+
+def test_a_count_of_the_page_is_no_sign_of_the_end():
+    """It equals the rows of each page; the token may never be filled."""
+    client = build_medplum_client(137, counts_page=True)
+    text = "{ rows(_count: 10) { edges { row { id } } } }"
+    result = client.execute_all(text, progress=False)
+    assert len(result.data["rows"]["edges"]) == 137 or not result.report.complete
+
+
+@pytest.mark.parametrize("size", ["", "(_count: 10)", "(_count: 60)", "(_count: 5000)"])
+@pytest.mark.parametrize("count", [1357, 137, 7])
+def test_a_page_behind_the_last_may_be_null(size, count):
+    """Medplum 4.5 returns null for a list without rows."""
+    result = build_medplum_client(count).execute_all(f"{{ list{size} {{ id }} }}", progress=False)
+    assert [row["id"] for row in result.data["list"]] == [*map(str, range(count))]
+    assert result.report.complete, result.report.doubts
+
+
+@pytest.mark.parametrize("size", ["", "(_count: 10)", "(_count: 60)", "(_count: 1000)"])
+def test_a_null_page_behind_a_full_one_may_be_another(size):
+    """The endpoint may have failed without an error."""
+    client = build_medplum_client(3000, most_skipped=1500)
+    with pytest.warns(UserWarning, match="its page is null"):
+        result = client.execute_all(f"{{ list{size} {{ id }} }}", progress=False)
+    assert not result.report.complete

@@ -733,6 +733,22 @@ def test_a_plain_list_without_a_schema_is_not_complete(secretive):
     assert not result.report.complete
 
 
+def test_lists_in_json_without_a_schema_are_no_pages():
+    """Caluma 11.3 hides its schema in production; its `meta` is JSON of any form."""
+    meta = {"tags": ["a", {"b": [1]}], "empty": []}
+    schema = Schema(
+        "scalar JSON type Query { form: Form } type Form { meta: JSON tags: [String!]! }",
+        {"Query": {"form": lambda *_: {"meta": meta, "tags": ["a"]}}},
+    )
+    with serve(schema, port=0, access=Access(introspection=False)) as server:
+        client = Client(server.url)
+        result = client.execute_all("{ form { ...Meta } } fragment Meta on Form { extra: meta }")
+        with pytest.warns(UserWarning, match="incomplete: .* form.tags: may have more items"):
+            client.execute_all("{ form { meta tags } }")
+    assert result.data["form"]["extra"] == meta
+    assert result.report.complete
+
+
 def test_the_schema_is_loaded_before_the_first_page(world):
     """A new client pages as one that has the schema, and loads it once."""
     with serve(world.schema, port=0) as server, Client(server.url) as client:

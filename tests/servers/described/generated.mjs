@@ -18,7 +18,7 @@ const starts = {
     const app = load("express")();
     const parts = rows.flatMap((row) => row.parts.map((part) => ({ ...part, row_id: row.id })));
     const plain = rows.map((row) => ({ ...row, parts: undefined, extra: row.extra ?? {} }));
-    const tables = { rows: JSON.parse(JSON.stringify(plain)), parts };
+    const tables = { rows: JSON.parse(JSON.stringify(plain)), parts, numbers: [{ id: 1, nan: NaN }] };
     app.use("/graphql", load("json-graphql-server/node").default(tables));
     listen(app);
   },
@@ -37,6 +37,7 @@ const starts = {
     builder.queryType({
       fields: (t) => ({
         rows: t.connection({ type: row, resolve: (_, args) => resolveOffsetConnection({ args }, slice) }),
+        nan: t.float({ nullable: true, resolve: () => NaN }),
         whole: t.connection({ type: row, resolve: (_, args) => resolveArrayConnection({ args }, rows) }),
       }),
     });
@@ -69,15 +70,17 @@ const starts = {
       moment: pg.timestamp({ withTimezone: true }), price: pg.numeric(), big: pg.bigint({ mode: "bigint" }),
       ratio: pg.doublePrecision(), extra: pg.jsonb(),
     });
+    const number = pg.pgTable("numbers", { id: pg.integer().primaryKey(), nan: pg.doublePrecision() });
     const part = pg.pgTable("parts", { id: pg.integer().primaryKey(), label: pg.text(), rowId: pg.integer("row_id") });
     const schema = {
-      rows: row, parts: part,
+      rows: row, parts: part, numbers: number,
       rowRelations: relations(row, ({ many }) => ({ parts: many(part) })),
       partRelations: relations(part, ({ one }) => ({ row: one(row, { fields: [part.rowId], references: [row.id] }) })),
     };
     const client = new PGlite();
     await client.exec(`create table rows (id int primary key, name text, day date, local timestamp, moment timestamptz,
-      price numeric, big bigint, ratio float8, extra jsonb); create table parts (id int primary key, label text, row_id int)`);
+      price numeric, big bigint, ratio float8, extra jsonb); create table parts (id int primary key, label text, row_id int);
+      create table numbers (id int primary key, nan float8); insert into numbers values (1, 'NaN')`);
     await client.query("insert into rows select * from json_populate_recordset(null::rows, $1::json)", [JSON.stringify(rows)]);
     const parts = rows.flatMap(({ id, parts }) => parts.map((each) => ({ ...each, row_id: id })));
     await client.query("insert into parts select * from json_populate_recordset(null::parts, $1::json)", [JSON.stringify(parts)]);

@@ -24,6 +24,7 @@ type Query {
   rows(limit: Int = 50, offset: Int = 0, since: Date): Rows!
   stars(first: Int = 20, after: String, above: BigInt): Stars!
   sheet(page: Int = 1, perPage: Int = 25, below: Decimal): [Row!]!
+  nan: Float
 }
 type Mutation { touch: Boolean }`;
 
@@ -44,6 +45,7 @@ const resolvers = {
     return { edges, pageInfo, totalCount: rows.length };
   },
   sheet: ({ page, perPage }) => rows.slice((page - 1) * perPage, page * perPage),
+  nan: () => NaN,
 };
 
 function makeSchema({ buildSchema }) {
@@ -80,7 +82,8 @@ const starts = {
   },
   async "yoga"() {
     const { createYoga } = load("graphql-yoga");
-    listen(createYoga({ schema: makeSchema(load("graphql")), logging: false }));
+    const plugins = [load("@graphql-yoga/plugin-defer-stream").useDeferStream()];
+    listen(createYoga({ schema: makeSchema(load("graphql")), logging: false, plugins }));
   },
   async "mercurius"() {
     const app = load("fastify")();

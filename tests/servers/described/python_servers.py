@@ -17,6 +17,7 @@ OPTIONS = json.loads(sys.argv[1])
 ROWS = json.loads(Path(OPTIONS["data"]).read_text(encoding="utf-8"))
 COLUMNS = ["id", "name", "day", "local", "moment", "price", "big", "ratio", "extra"]
 PARTS = [{**part, "row_id": row["id"]} for row in ROWS for part in row["parts"]]
+NAN = float("nan")
 
 
 def convert(row: dict[str, Any]) -> dict[str, Any]:
@@ -127,6 +128,7 @@ def start_graphene() -> None:
 
     class Query(graphene.ObjectType):
         rows = relay.ConnectionField(RowConnection, above=graphene.BigInt(), since=graphene.Date())
+        nan = graphene.Float(default_value=NAN)
 
         def resolve_rows(self, _info: Any, **_: Any) -> Any:
             return rows
@@ -174,8 +176,12 @@ def start_strawberry() -> None:
         def rows(self, since: dt.date | None = None, above: Decimal | None = None) -> list[Row]:
             return rows
 
+        @strawberry.field
+        def nan(self) -> float | None:
+            return NAN
+
     globals().update(Part=Part, Row=Row)
-    config = StrawberryConfig()
+    config = StrawberryConfig(enable_experimental_incremental_execution=True)
     run_asgi(GraphQL(strawberry.Schema(Query, config=config)))
 
 
@@ -189,9 +195,10 @@ def start_ariadne() -> None:
     type Part { id: ID! label: String! }
     type Row { id: ID! name: String! day: Date local: LocalDateTime moment: DateTime
       price: Decimal big: BigInt ratio: Float extra: JSON parts: [Part!]! }
-    type Query { rows(top: Int = 30, skip: Int = 0, above: BigInt): [Row!]! }
+    type Query { rows(top: Int = 30, skip: Int = 0, above: BigInt): [Row!]! nan: Float }
     """
     query = QueryType()
+    query.set_field("nan", lambda *_: NAN)
     query.set_field("rows", lambda *_, top, skip, **__: ROWS[skip:][:top])
     scalars = [ScalarType(n) for n in ("Date", "LocalDateTime", "DateTime", "Decimal", "JSON")]
     big = ScalarType("BigInt", serializer=int)
@@ -268,6 +275,7 @@ def start_graphene_django() -> None:
 
     class Query(graphene.ObjectType):
         rows = DjangoConnectionField(RowNode, since=graphene.Date(), above=graphene.BigInt())
+        nan = graphene.Float(default_value=NAN)
 
         def resolve_rows(self, _info: Any, **_: Any) -> Any:
             return found.Row.objects.all()
@@ -307,6 +315,10 @@ def start_strawberry_django() -> None:
         rows: list[RowType] = strawberry_django.field(pagination=True)
         pages: OffsetPaginated[RowType] = strawberry_django.offset_paginated()
 
+        @strawberry.field
+        def nan(self) -> float | None:
+            return NAN
+
     run_django(GraphQLView.as_view(schema=strawberry.Schema(Query)))
 
 
@@ -324,7 +336,7 @@ def start_graphique() -> None:
     from graphique import GraphQL
 
     columns = [c for c in COLUMNS if c != "extra"]
-    rows = [{c: convert(row)[c] for c in columns} for row in ROWS]
+    rows = [{**{c: convert(row)[c] for c in columns}, "nan": NAN} for row in ROWS]
     source = ibis.memtable(pa.Table.from_pylist(rows))
     run_asgi(GraphQL(type("Query", (), {"rows": source})))
 
@@ -382,6 +394,7 @@ def start_graphene_sqlalchemy() -> None:
 
     class Query(graphene.ObjectType):
         rows = SQLAlchemyConnectionField(RowNode.connection)
+        nan = graphene.Float(default_value=NAN)
 
     run_asgi(GraphQLApp(graphene.Schema(query=Query)))
 
@@ -397,10 +410,11 @@ def start_graphql_server() -> None:
         scalar Date scalar LocalDateTime scalar DateTime scalar Decimal scalar BigInt scalar JSON
         type Row { id: ID! name: String! day: Date local: LocalDateTime moment: DateTime
           price: Decimal big: BigInt ratio: Float extra: JSON }
-        type Query { rows(start: Int = 0, end: Int = 40): [Row!]! }
+        type Query { rows(start: Int = 0, end: Int = 40): [Row!]! nan: Float }
         """
     )
     query: Any = schema.query_type
+    query.fields["nan"].resolve = lambda *_: NAN
     query.fields["rows"].resolve = lambda *_, start, end: ROWS[start:end]
     app = Flask(__name__)
     app.add_url_rule("/graphql", view_func=GraphQLView.as_view("graphql", schema=schema))

@@ -44,25 +44,53 @@ class RawEndpoint:
 
     def send(self, members: Any, accept: str = MEDIA_TYPES) -> tuple[int, Any]:
         """Return the status and the JSON of a response, None if it has none."""
-        headers = {"Content-Type": "application/json", "Accept": accept}
-        request = urllib.request.Request(self.url, json.dumps(members).encode(), headers)
-        return self._open(request)
+        status, text = self.post(members, accept)
+        return status, read_json(text)
 
     def get(self, query: str) -> tuple[int, Any]:
         """Return the status and the JSON of a response to a GET."""
         request = urllib.request.Request(f"{self.url}?query={urllib.request.quote(query)}")
-        return self._open(request)
+        status, text = self._read(request)
+        return status, read_json(text)
 
-    def _open(self, request: urllib.request.Request) -> tuple[int, Any]:
+    def post(self, members: Any, accept: str = MEDIA_TYPES) -> tuple[int, str]:
+        """Return the status and the body of a response."""
+        headers = {"Content-Type": "application/json", "Accept": accept}
+        return self._read(urllib.request.Request(self.url, json.dumps(members).encode(), headers))
+
+    def _read(self, request: urllib.request.Request) -> tuple[int, str]:
         try:
             with urllib.request.urlopen(request, timeout=60) as response:
-                status, body = response.status, response.read()
+                return response.status, response.read().decode()
         except urllib.error.HTTPError as error:
-            status, body = error.code, error.read()
+            return error.code, error.read().decode(errors="replace")
+
+    def read_nan(self, query: str) -> str:
+        """Return how the response to a query writes a Float that is NaN."""
+        if not query.startswith("{"):
+            return query
+        status, text = self.post({"query": query})
+        bare = list[str]()
         try:
-            return status, json.loads(body)
+            answer = json.loads(text, parse_constant=bare.append)
         except ValueError:
-            return status, None
+            return f"HTTP {status}, no JSON"
+        if bare:
+            return f"bare {bare[0]}, which is not JSON"
+        value = answer.get("data")
+        while isinstance(value, dict | list):
+            value = next(iter(value.values() if isinstance(value, dict) else value))
+        if not answer.get("errors"):
+            return json.dumps(value)
+        message = str(answer["errors"][0]["message"]).splitlines()[0]
+        return f"{json.dumps(value)} and an error, HTTP {status}: {message:.80}"
+
+    def describe_parts(self, query: str) -> str:
+        """Return how the response to a query with ``@defer`` or ``@stream`` comes."""
+        _, text = self.post({"query": query}, "multipart/mixed, application/json")
+        if re.search(r'"hasNext":\s*true', text):
+            return "in parts"
+        return "refused" if '"errors"' in text or '"data"' not in text else "in one answer"
 
     def list_ids(self, known: KnownList, arguments: str = "") -> list[str] | None:
         """Return the ids of the rows of a list; None if there is no list in the answer."""
@@ -78,11 +106,20 @@ class RawEndpoint:
         return [str(next(iter(row.values()))) for row in rows]
 
 
+def read_json(text: str) -> Any:
+    """Return the JSON in a text; None if it has none."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
+
+
 def list_faults(report: EndpointReport, url: str, lists: dict[str, KnownList]) -> Iterator[str]:
     """Yield the lines of a report that requests without gqlnb contradict."""
     raw = RawEndpoint(url)
     lines = {line.subject: line for line in report}
     yield from check_protocol(lines, raw)
+    yield from check_parts(lines, raw, lists)
     for name, known in lists.items():
         own = {
             subject.removeprefix(f"{name}: "): line
@@ -113,6 +150,21 @@ def check_protocol(lines: dict[str, ReportLine], raw: RawEndpoint) -> Iterator[s
     is_answered = isinstance(value, dict) and bool(value.get("data"))
     if (lines["GET"].finding == "answered") != is_answered:
         yield f"GET: {lines['GET'].finding!r}, and the answer is HTTP {status}"
+
+
+def check_parts(
+    lines: dict[str, ReportLine], raw: RawEndpoint, lists: dict[str, KnownList]
+) -> Iterator[str]:
+    """Yield the wrong lines on answers in parts; a directive that is not declared is refused."""
+    queries = {"@defer": "{ ... @defer { __typename } }"}
+    for known in lists.values():
+        *_, name = (step for step in known.path if step != "node")
+        text = known.text.replace("()", "")
+        queries["@stream"] = re.sub(rf"\b{name}\b", f"{name} @stream", text)
+    for subject, query in queries.items():
+        finding, came = lines[subject].finding, raw.describe_parts(query)
+        if not finding.replace("not offered", "refused").startswith(came):
+            yield f"{subject}: {finding!r}, and the answer is {came}"
 
 
 def check_list(lines: dict[str, ReportLine], raw: RawEndpoint, known: KnownList) -> Iterator[str]:

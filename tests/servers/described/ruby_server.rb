@@ -28,7 +28,9 @@ end
 class Query < GraphQL::Schema::Object
   field :rows, Row.connection_type, null: false
   field :capped, Row.connection_type, null: false, max_page_size: 100
+  field :nan, Float, null: true
   def rows = ROWS
+  def nan = Float::NAN
   def capped = ROWS
 end
 

@@ -45,6 +45,8 @@ class DescribedServer(NamedTuple):
         The folder with its packages, if it differs from the name.
     needs_database
         Whether it reads PostgreSQL.
+    nan
+        A query for a Float that is NaN; a reason if the server cannot hold one.
     """
 
     name: str
@@ -54,6 +56,7 @@ class DescribedServer(NamedTuple):
     lists: dict[str, KnownList]
     folder: str = ""
     needs_database: bool = False
+    nan: str = "{ nan }"
 
     @property
     def is_npm(self) -> bool:
@@ -112,6 +115,7 @@ SERVERS = (
             *("graphql@16.15.0", "graphql-yoga@5.24.1"),
         ),
         {"rows": PLAIN},
+        nan="{ numbers { nan } }",
     ),
     DescribedServer(
         "json-graphql-server",
@@ -119,6 +123,7 @@ SERVERS = (
         GENERATED,
         ("json-graphql-server@3.3.2", "express@4.22.3"),
         {"allRows": ALL_ROWS},
+        nan="{ allNumbers { nan } }",
     ),
     DescribedServer(
         "postgraphile-v4",
@@ -130,6 +135,7 @@ SERVERS = (
             "allRowsList": KnownList("{ allRowsList() { id } }", ("allRowsList",)),
         },
         needs_database=True,
+        nan="{ allNumbers { nodes { nan } } }",
     ),
     DescribedServer(
         "postgraphile-v5",
@@ -138,6 +144,7 @@ SERVERS = (
         (),
         {"allRows": KnownList("{ allRows() { nodes { rowId } } }", ("allRows", "nodes"))},
         needs_database=True,
+        nan="{ allNumbers { nodes { nan } } }",
     ),
     DescribedServer("strawberry", "strawberry-graphql", PY, (), {"rows": EDGES}),
     DescribedServer("ariadne", "ariadne", PY, (), {"rows": PLAIN}),
@@ -168,6 +175,7 @@ SERVERS = (
         PY,
         ("datasette==0.65.5", "datasette-graphql==2.2"),
         {"rows": NODES},
+        nan="not tried: SQLite stores it as null",
     ),
     DescribedServer(
         "graphene-sqlalchemy",
@@ -185,6 +193,7 @@ SERVERS = (
         PY,
         ("graphique==2.1", "duckdb==2.0.1", "uvicorn==0.54.0"),
         {},
+        nan="{ rows { row { nan } } }",
     ),
     DescribedServer(
         "graphql-server",

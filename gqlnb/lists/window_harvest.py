@@ -372,11 +372,12 @@ class WindowHarvest(TaskQueue[PageRequest, SpanTask]):
         self._task.repeated += sum(
             not (noise and is_whole(each.window, each.page, noise)) for each in doubtful
         )
+        for each in proved:
+            each.is_proved = True
+            if not self._twice:
+                self._close(each.window, each.rows)
         if self._twice:
             doubtful = readings
-        else:
-            for each in proved:
-                self._close(each.window, each.rows)
         yield from self._read_again(doubtful)
 
     def _count_again(self, whole: Sequence[WindowPages], order: int) -> Steps[list[WindowPages]]:
@@ -437,8 +438,8 @@ class WindowHarvest(TaskQueue[PageRequest, SpanTask]):
             return False
         if noise and same >= (3 if self._twice else 1):
             self._close(window, rows, agreed=not self._twice)
-        elif not noise and is_counted:
-            self._close(window, rows)
+        elif not noise and (is_counted or reading.is_proved):
+            self._close(window, reading.rows if reading.is_proved else rows)
         else:
             return False
         return True
@@ -526,9 +527,12 @@ class WindowPages:
         The counts so far.
     shown
         The ids that each page has shown.
+    is_proved
+        Whether the first page and another count prove its rows.
     """
 
     def __init__(self, window: Window, page: Page, count: int) -> None:
+        self.is_proved = False
         self.window, self.rows = window, Rows()
         self.totals = [count]
         self.shown: list[frozenset[str]] = []

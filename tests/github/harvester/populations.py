@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from functools import lru_cache
 from random import Random
 from typing import TYPE_CHECKING
@@ -53,6 +54,11 @@ def crowd(
     return Population.from_repositories(rows, source=f"crowd of {n}, seed {seed}")
 
 
+def cursor(place: int) -> str:
+    """Return the cursor after the given number of results."""
+    return b64encode(b"cursor:%d" % place).decode()
+
+
 class World:
     """Answers the requests of a harvest from a population, as the stand-in does, without GraphQL.
 
@@ -62,16 +68,21 @@ class World:
         What there is.
     simulation
         Which faults to show: those of the data, and `resources`; `gateway` makes a page heavy.
+    cursors
+        How cursors are written.
     """
 
     def __init__(
         self,
         population: Population,
         simulation: Simulation | None = None,
+        cursors: Callable[[int], str] = cursor,
     ) -> None:
         self.simulation = simulation or Simulation()
         self.faults = DataFaults(population, self.simulation)
+        self.cursors = cursors
         self.asked: list[SearchRequest] = []
+        self.starts: dict[str | None, int] = {}
         find = self.faults.find_repositories
         self._find = find if self.simulation.drift else lru_cache(64)(find)
 
@@ -79,7 +90,7 @@ class World:
         """Return the requested page."""
         self.asked.append(ask)
         items, total = self._find(ask.text)
-        start = int(ask.after or 0)
+        start = self.starts.get(ask.after, 0)
         stop = min(start + ask.first, len(items))
         places = range(start, max(start, stop))
         simulation = self.simulation
@@ -91,7 +102,9 @@ class World:
         heavy = heavy or simulation.is_triggered(simulation.gateway, "gateway", len(self.asked))
         here = dict(zip(places, items[places.start : places.stop], strict=True))
         found = tuple(row_of(here.get(n) or items[n]) for n in shown if n is not None)
-        return Page(total, found, stop < len(items), str(stop) if places else None, heavy)
+        end = self.cursors(stop) if places else None
+        self.starts[end] = stop
+        return Page(total, found, stop < len(items), end, heavy)
 
 
 def row_of(item: Repository) -> RepositoryRow:

@@ -246,7 +246,6 @@ class AccountPool(Generic[Sender]):
                         add_answer(task, account, client, future)
                     except GqlnbError as error:
                         failures.append(error)
-                # Before rows are written, so that the endpoint does not wait for the disk.
                 send()
                 end_round()
         finally:

@@ -70,8 +70,6 @@ class HarvestState(msgspec.Struct):
         Whether the first counts differ, and it is not known yet why.
     todo
         The spans to harvest, with their counts if they are known; None before the first is planned.
-    spans
-        The ends of what was read, in which adjacent windows are joined.
     """
 
     expected: int | None = None
@@ -81,7 +79,6 @@ class HarvestState(msgspec.Struct):
     noise: int = 0
     may_vary: bool = False
     todo: list[tuple[Window, int | None]] | None = None
-    spans: list[tuple[int, int]] = []
     windows: int = 0
     agreed: int = 0
     gaps: list[Gap] = []
@@ -92,15 +89,11 @@ class HarvestState(msgspec.Struct):
         self.agreed += closed.agreed
         if closed.gap is not None:
             self.gaps = [*self.gaps, closed.gap]
-        low, high, others = closed.window.low, closed.window.high, list[tuple[int, int]]()
-        for span in self.spans:
-            if span[1] == low:
-                low = span[0]
-            elif span[0] == high:
-                high = span[1]
-            else:
-                others.append(span)
-        self.spans = [*others, (low, high)]
+
+    def is_open(self, window: Window) -> bool:
+        """Return whether a window is still to be harvested, alone or in a span."""
+        spans = self.todo
+        return spans is None or any(low <= window.low < high for (low, high, _), _ in spans)
 
 
 class ClosedWindow(NamedTuple):
@@ -379,11 +372,12 @@ class WindowHarvest(TaskQueue[PageRequest, SpanTask]):
         self._task.repeated += sum(
             not (noise and is_whole(each.window, each.page, noise)) for each in doubtful
         )
+        for each in proved:
+            each.is_proved = True
+            if not self._twice:
+                self._close(each.window, each.rows)
         if self._twice:
             doubtful = readings
-        else:
-            for each in proved:
-                self._close(each.window, each.rows)
         yield from self._read_again(doubtful)
 
     def _count_again(self, whole: Sequence[WindowPages], order: int) -> Steps[list[WindowPages]]:
@@ -444,8 +438,8 @@ class WindowHarvest(TaskQueue[PageRequest, SpanTask]):
             return False
         if noise and same >= (3 if self._twice else 1):
             self._close(window, rows, agreed=not self._twice)
-        elif not noise and is_counted:
-            self._close(window, rows)
+        elif not noise and (is_counted or reading.is_proved):
+            self._close(window, reading.rows if reading.is_proved else rows)
         else:
             return False
         return True
@@ -533,9 +527,12 @@ class WindowPages:
         The counts so far.
     shown
         The ids that each page has shown.
+    is_proved
+        Whether the first page and another count prove its rows.
     """
 
     def __init__(self, window: Window, page: Page, count: int) -> None:
+        self.is_proved = False
         self.window, self.rows = window, Rows()
         self.totals = [count]
         self.shown: list[frozenset[str]] = []

@@ -21,7 +21,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from math import inf
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from gqlnb import github
 from gqlnb.client.client import Client
@@ -78,9 +78,8 @@ class Counted:
     def __call__(self, ask: SearchRequest) -> Page:
         """Return the page that is asked for."""
         self.asked.append(ask)
-        pages = fetch_pages(self._asker, [ask]).pages
-        assert pages is not None
-        return pages[0]
+        (page,) = fetch_pages(self._asker, [ask]).answers
+        return cast("Page", page)
 
 
 def run(

@@ -224,12 +224,10 @@ class HarvestFolder:
         import pyarrow.dataset
         import pyarrow.parquet as pq
 
-        names, schema = self._list_names(), None
-        if (
-            self._has_ranges
-        ):  # without a schema of the endpoint, a column without values has no type
-            types = [pq.read_schema(name).remove_metadata() for name in names]
-            schema = pa.unify_schemas(types, promote_options="permissive")
+        names = self._list_names()
+        # Without a schema of the endpoint, a column without values has no type.
+        types = [pq.read_schema(name).remove_metadata() for name in names]
+        schema = pa.unify_schemas(types, promote_options="permissive")
         return pyarrow.dataset.dataset(names, schema, format="parquet")
 
     def duckdb(self) -> Any:  # noqa: ANN401 - duckdb is optional

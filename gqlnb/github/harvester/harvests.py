@@ -268,7 +268,7 @@ def harvest(
         folder = None if out is None else Path(out).expanduser()
         storage = RepositoryStore(folder, header, resume=resume, rows_per_part=part)
         with Progress(progress, "Harvest") as bar:
-            harvested = _run_harvest(scope, opened, storage, executor, most, bar, twice=twice)
+            harvested = _run_harvest(scope, opened, storage, executor, most, bar)
     for warning in harvested._list_warnings():
         warn_caller(warning)
     return harvested
@@ -396,8 +396,6 @@ def _run_harvest(
     executor: Executor | None,
     width: int,
     watch: ProgressCallback,
-    *,
-    twice: bool = False,
 ) -> Harvest:
     is_remote = type(executor).__module__.partition(".")[0] == "distributed"
     if is_remote or isinstance(executor, ProcessPoolExecutor):
@@ -415,7 +413,7 @@ def _run_harvest(
                 scope.build_source(),
                 state.windows,
                 tasks=TASKS_PER_REQUEST * max(width, len(clients)),
-                twice=twice,
+                twice=storage.header.twice,
                 answers=state.answers,
             )
             runner = HarvestRunner(scope, windows, storage, pool, executor, width, watch)

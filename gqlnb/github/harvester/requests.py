@@ -249,16 +249,14 @@ def _execute_searches(
         # GitHub refuses a request that is too large with or without data.
         if _can_shrink(asks) and error.result and has_size_error(error.result.errors):
             return [Page(0, (), heavy=True)] * len(asks)
-        failure = explain_query_error(error, client.source)
-    else:
-        notes.update(_read_own_notes(result.extensions, fields))
-        try:
-            return _parse_pages(result, asks, fields)
-        except LostNodeError:
-            # An error in a field that is never null made its whole node null: the rows come without
-            # own fields, which are then requested by id.
-            return _execute_searches(client, asks, "", notes)
-    raise failure
+        raise explain_query_error(error, client.source) from None
+    notes.update(_read_own_notes(result.extensions, fields))
+    try:
+        return _parse_pages(result, asks, fields)
+    except LostNodeError:
+        # An error in a field that is never null made its whole node null: the rows come without
+        # own fields, which are then requested by id.
+        return _execute_searches(client, asks, "", notes)
 
 
 def _read_own_notes(extensions: Mapping[str, Any], fields: str) -> dict[str, str]:
@@ -510,7 +508,6 @@ def _execute_nodes(
     TransportError
         If a node is too large alone; it has the status of an overloaded gateway.
     """
-    too_large: list[str | None] = [None] * len(ids)
     try:
         result = client._execute_in_turn(
             NODES_QUERY % fields,
@@ -519,17 +516,16 @@ def _execute_nodes(
             give_up=lambda error: error.status in OVERLOAD_STATUSES,
         )
     except QueryError as error:
-        if not (error.result and has_size_error(error.result.errors)):
+        if not isinstance(error.result, Result) or not has_size_error(error.result.errors):
             raise
-        _check_single(ids, error.result.errors)
-        return too_large
+        result = error.result
     notes.update(read_notes(result.extensions))
     reasons, large = _collect_node_errors(result.errors, ["nodes"])
     nodes = (result.data or {}).get("nodes")
     if large or nodes is None:
         _check_single(ids, result.errors)
     if nodes is None and has_size_error(result.errors):
-        return too_large
+        return [None] * len(ids)
     if nodes is None or len(nodes) != len(ids):
         raise_partial_error(result)
         msg = "The answer has not the 'nodes' of the request, so the endpoint is not GitHub-shaped."

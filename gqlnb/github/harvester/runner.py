@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from gqlnb.github.harvester.scope import Scope
     from gqlnb.github.harvester.storage import RepositoryStore
     from gqlnb.lists.accounts import Account, AccountPool
-    from gqlnb.lists.window_harvest import HarvestState, PageAnswer, WindowHarvest
+    from gqlnb.lists.window_harvest import WindowHarvest
 
 MAX_LOST = 3  # requests in a row that may be lost with their worker, or damaged on their way
 OVERLOAD_PAUSE = 0.5  # seconds before a smaller request follows one that was too large
@@ -111,8 +111,6 @@ class HarvestRunner:
         self._width = max(width, len(pool.accounts))
         self._batch_size = BatchSize()
         self._lost_count = 0
-        # The last answer, as the state after it, its rows, and the answers for open windows.
-        self._unstored: tuple[HarvestState, list[RepositoryRow], list[PageAnswer]] | None = None
         self._fields = storage.header.fields or ""
         self._incomplete = deque(storage.state.incomplete.values())
         # Own fields come with the pages, until pages with them turn out to be too large.
@@ -140,7 +138,6 @@ class HarvestRunner:
             )
             self.stopped = self.stopped and self._has_work
         finally:
-            self._store_rows()
             if self._executor is None:
                 executor.shutdown(wait=False, cancel_futures=True)
 
@@ -208,8 +205,13 @@ class HarvestRunner:
             if isinstance(error, TransportError) and is_overload(error):
                 sender.pause(OVERLOAD_PAUSE)
                 self._retry_smaller(sent, error)
+            elif (failure := self._pool.explain_failure(sender, client, error)) is None:
+                self._requeue(sent)
             else:
-                self._retry_failed(sent, error, self._pool.explain_failure(sender, client, error))
+                # Proxies replace answers, which says nothing about the next. Those that they cut
+                # were repeated by the client.
+                helps = isinstance(error, AnswerError) and not error.broken
+                self._retry(sent, failure, helps=helps)
             return
         except (CancelledError, Exception) as error:  # executors raise errors of any class
             reason = describe_exception(error)
@@ -224,25 +226,16 @@ class HarvestRunner:
             add = self._add_fields if sent.rows else self._add_answer
             add(sent, outcome.answers, outcome.seconds)
 
-    def _keep_answer(self, rows: Sequence[RepositoryRow] = ()) -> None:
-        """Keep an answer to be stored, with further rows."""
-        self._store_rows()
-        closed = cast("list[RepositoryRow]", self._harvest.take_rows())
-        windows = copy(self._harvest.state)
-        self._unstored = windows, [*rows, *closed], self._harvest.take_answers()
-
-    def _store_rows(self) -> None:
-        """Store the last answer."""
-        with defer_interrupt():
-            if self._unstored is not None:
-                (windows, rows, answers), self._unstored = self._unstored, None
-                self._storage.add_answer(windows, rows, answers)
-                if self._fields:
-                    self._incomplete.extend(row for row in rows if row.data is None)
+    def _store_answer(self, rows: Sequence[RepositoryRow] = ()) -> None:
+        """Store the state after an answer, and the rows that it brought, with further rows."""
+        added = [*rows, *cast("list[RepositoryRow]", self._harvest.take_rows())]
+        state, answers = copy(self._harvest.state), self._harvest.take_answers()
+        self._storage.add_answer(state, added, answers)
+        if self._fields:
+            self._incomplete.extend(row for row in added if row.data is None)
 
     def _end_round(self) -> None:
-        """Store the rows, and report the progress."""
-        self._store_rows()
+        """Report the progress."""
         budget = self._pool.budget
         if budget is not None:
             rows, requests = self._storage.rows, self._storage.state.requests
@@ -268,10 +261,10 @@ class HarvestRunner:
         self._feed_pages(pairs)
 
     def _feed_pages(self, pairs: Sequence[tuple[TaskRequest[PageRequest], Page]]) -> None:
-        """Let the harvest take pages, and keep the rows of the windows that they close."""
+        """Let the harvest take pages, and store the rows of the windows that they close."""
         for task, page in pairs:
             self._harvest.feed(task, page)
-        self._keep_answer()
+        self._store_answer()
 
     def _drop_fields(self, task: TaskRequest[PageRequest]) -> bool:
         """Request a page again without own fields, if it is too large in spite of being small."""
@@ -297,7 +290,7 @@ class HarvestRunner:
         else:
             self._node_batch.note_success(len(pairs), seconds)
         self._incomplete.extendleft(reversed(again))
-        self._keep_answer(whole)
+        self._store_answer(whole)
 
     def _retry_nodes(self, sent: SentRequest, error: TransportError) -> None:
         """Send a request for nodes again in smaller ones; give up a row that is refused alone."""
@@ -312,7 +305,7 @@ class HarvestRunner:
             self._requeue(sent)
             return
         data = encode_node({}, [f"The fields were refused: {error}"]).decode()
-        self._keep_answer([sent.rows[0]._replace(data=data)])
+        self._store_answer([sent.rows[0]._replace(data=data)])
 
     def _retry_smaller(self, sent: SentRequest, error: TransportError) -> None:
         """Send a request that was too large again in parts; raise if that does not help."""
@@ -330,17 +323,6 @@ class HarvestRunner:
             self._retry(sent, error, helps=not first.request.first)
         else:
             self._feed_pages([(first, TOO_LARGE_PAGE)])
-
-    def _retry_failed(
-        self, sent: SentRequest, error: GqlnbError, failure: GqlnbError | None
-    ) -> None:
-        """Send a failed request again if that may help; else raise the failure."""
-        if failure is None:
-            self._requeue(sent)
-        else:
-            # Proxies replace answers, which says nothing about the next. Those that they cut were
-            # repeated by the client.
-            self._retry(sent, failure, helps=isinstance(error, AnswerError) and not error.broken)
 
     def _retry(
         self,

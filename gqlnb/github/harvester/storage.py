@@ -133,12 +133,8 @@ class RepositoryStore(HarvestStore[RepositoryState]):
 
     def save_state(self, **about: str) -> None:
         """Write the rows that are in memory as a part, and the state to the log."""
-        spans = self.state.windows.spans
-        self.state.answers = [
-            (request, page)
-            for request, page in self.state.answers
-            if not any(low <= request.window.low < high for low, high in spans)
-        ]
+        is_open = self.state.windows.is_open
+        self.state.answers = [pair for pair in self.state.answers if is_open(pair[0].window)]
         super().save_state(**about)
 
     def complete_rows(self) -> None:

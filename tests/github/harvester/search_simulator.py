@@ -8,7 +8,6 @@ matched from the first request to the last, so a test can tell which ones a harv
 from __future__ import annotations
 
 import re
-from base64 import b64decode, b64encode
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -70,17 +69,12 @@ class Changes:
         Share of requests answered by a replica that shows the data of up to 40 requests before.
     short
         Share of results missing in a single answer, whose places are not filled up.
-    seams
-        Share of pages that begin with the last result of the page before instead of their own.
     rounded
         Whether counts above 1,000 have three digits only.
     highest
         Largest number that a count gives; 0 for any.
     lies
         Share of answers with the wrong ``hasNextPage``.
-    cursors
-        ``"offset"`` as GitHub's, ``"opaque"`` for offsets that cannot be computed, ``"keyset"`` for
-        cursors that continue after a row, wherever it stands meanwhile.
     cap
         Number of results that a search shows.
     plateau
@@ -109,11 +103,9 @@ class Changes:
     swings: float = 0.0
     replicas: float = 0.0
     short: float = 0.0
-    seams: float = 0.0
     rounded: bool = False
     highest: int = 0
     lies: float = 0.0
-    cursors: str = "offset"
     cap: int = 1000
     plateau: float = 0.0
     cut_texts: float = 0.0
@@ -174,10 +166,9 @@ class SearchSimulator:
             self.replica = self.index.copy(), self.exists.copy()
         is_late = changes.replicas and self.random.random() < changes.replicas
         stars, exists = self.replica if is_late else (self.index, self.exists)
-        rows, order = self._search(ask.text, stars, exists)
+        rows = self._search(ask.text, stars, exists)
         noise = np.random.default_rng(crc32(f"{ask.text}|{self.tie_key[0]}".encode()))
-        left = self._cut(len(rows), noise)
-        rows, order = rows[left], order[left]
+        rows = rows[self._cut(len(rows), noise)]
         total = len(rows)
         if changes.offset:
             total += int(noise.integers(-changes.offset, changes.offset + 1))
@@ -196,15 +187,12 @@ class SearchSimulator:
             keep &= self.random.random(len(rows)) >= changes.flicker
         if self.hidden:
             keep &= ~np.isin(rows, list(self.hidden))
-        shown, order = rows[keep][: changes.cap], order[keep][: changes.cap]
-        start = self._find_start(ask.after, order)
+        shown = rows[keep][: changes.cap]
+        start = int(ask.after or 0)
         end = min(start + ask.first, len(shown))
         page = shown[start:end].tolist()
-        if start and page and self.random.random() < changes.seams:
-            page[0] = int(shown[start - 1])
         more = (end < len(shown)) != bool(self.random.random() < changes.lies)
-        cursor = self._format_cursor(end, order) if page else None
-        return Page(max(0, total), self._show_rows(page), more, cursor)
+        return Page(max(0, total), self._show_rows(page), more, str(end) if page else None)
 
     def _cut(self, count: int, noise: np.random.Generator) -> np.ndarray:
         """Return which results an answer has, for want of time."""
@@ -234,34 +222,12 @@ class SearchSimulator:
             found.append(RepositoryRow(f"R{row}", int(self.live[row]), made, f"r{row}", "o"))
         return tuple(found)
 
-    def _format_cursor(self, end: int, order: np.ndarray) -> str:
-        """Return the cursor after `end` results."""
-        if self.changes.cursors == "keyset":
-            return b64encode(b"key:%f,%f" % (*order[end - 1].tolist(),)).decode()
-        text = b"cursor:%d" if self.changes.cursors == "offset" else b"page-token-%d-of-search"
-        return b64encode(text % end).decode()
-
-    def _find_start(self, after: str | None, order: np.ndarray) -> int:
-        """Return the number of results before those after a cursor."""
-        if after is None:
-            return 0
-        text = b64decode(after).decode()
-        if self.changes.cursors == "keyset":
-            first, second = map(float, text.partition(":")[2].split(","))
-            keys, ties = order[:, 0], order[:, 1]
-            return int(((keys < first) | ((keys == first) & (ties <= second))).sum())
-        return int(re.sub(r"\D", "", text))
-
-    def _search(
-        self, text: str, stars: np.ndarray, exists: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the matching rows in order, and the keys that order them."""
+    def _search(self, text: str, stars: np.ndarray, exists: np.ndarray) -> np.ndarray:
+        """Return the matching rows in order."""
         mask = exists.copy()
         for key, values in (("stars", stars), ("created", self.created)):
             for low, high in _read_ranges(text, key):
                 mask &= (values >= low) & (values <= high)
-        for name in re.findall(r"-repo:o/r(\d+)", text):
-            mask[int(name)] = False
         rows = np.flatnonzero(mask)
         sort = re.search(r"sort:(\w+)-(asc|desc)", text)
         assert sort is not None, text
@@ -277,7 +243,7 @@ class SearchSimulator:
             ties = self.random.permutation(len(rows))
         keys = np.stack([key if sort[2] == "asc" else -key, ties], axis=1).astype(float)
         order = np.lexsort((keys[:, 1], keys[:, 0]))
-        return rows[order], keys[order]
+        return rows[order]
 
     def _change_data(self) -> None:
         changes, draw = self.changes, self.random.random

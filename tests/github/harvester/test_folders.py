@@ -123,20 +123,44 @@ def test_a_growing_folder_of_another_type_has_the_parts_so_far(tmp_path):
     assert github.open(tmp_path).complete
 
 
+def store_columns(folder, *columns):
+    """Write each column as the `at` of the only row of a part."""
+    with ListStore(folder, LogHeader(query="q", source="s"), rows_per_part=1) as store:
+        for number, values in enumerate(columns):
+            reading = Reading(number=number, ends=(number, number), count=1, got=1)
+            store.add_reading(reading, pa.table({"id": [f"i{number}"], "at": values}))
+
+
 def test_parts_with_other_types_are_one_table(tmp_path):
     """Without a schema the values decide, so a part may lack the type of another."""
-    store = ListStore(tmp_path, LogHeader(query="q", source="s"), rows_per_part=1)
-    with store:
-        for number, values in enumerate((pa.nulls(1), pa.array([0.5]))):
-            reading = Reading(number=number, ends=(number, number), count=1, got=1)
-            rows_read = pa.table({"id": [f"i{number}"], "at": values})
-            store.add_reading(reading, rows_read)
+    store_columns(tmp_path, pa.nulls(1), pa.array([0.5]))
     folder = github.open(tmp_path)
     assert len(folder.parts) == 2
     assert folder.dataset().to_table()["at"].to_pylist() == [None, 0.5]
     assert folder.duckdb().order("id").fetchall() == [("i0", None), ("i1", 0.5)]
     assert folder.arrow()["at"].to_pylist() == [None, 0.5]
     assert folder.frame()["at"].isna().tolist() == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "texts"),
+    [
+        (pa.array([1]), pa.array(["a"], pa.large_string()), ["1", "a"]),
+        (pa.array([[1]]), pa.array([["a"]]), ["[1]", '["a"]']),
+        (
+            pa.array([0], pa.timestamp("ms")),
+            pa.array([0], pa.timestamp("ms", "UTC")),
+            ["1970-01-01 00:00:00.000", "1970-01-01 00:00:00.000Z"],
+        ),
+    ],
+    ids=["numbers", "lists", "times"],
+)
+def test_parts_without_a_common_type_are_text(tmp_path, first, second, texts):
+    """In all parts, also in those without values."""
+    store_columns(tmp_path, first, pa.nulls(1), second)
+    folder = github.open(tmp_path)
+    assert folder.arrow()["at"].to_pylist() == [texts[0], None, texts[1]]
+    assert folder.frame()["at"].dropna().tolist() == texts
 
 
 def test_two_harvests_are_compared_by_id(tmp_path):

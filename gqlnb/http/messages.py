@@ -235,7 +235,7 @@ class PersistedQueryError(Exception):
 
     def __init__(self, message: str, code: str) -> None:
         super().__init__(message)
-        self.error = {"message": message, "extensions": {"code": code}}
+        self.error: dict[str, object] = {"message": message, "extensions": {"code": code}}
 
 
 def find_query_hash(extensions: object) -> str | None:

@@ -66,7 +66,6 @@ from gqlnb.server.streams import (
     Streamer,
     StreamSlots,
     build_start_message,
-    create_streamer,
     try_stream,
 )
 from gqlnb.server.websocket_sessions import serve_websocket
@@ -274,8 +273,9 @@ def _build_served_schema(schema: object, rules: ServerRules) -> ServedSchema:
         has_subscriptions=graphql.subscription_type is not None,
         token_guides=graphql.extensions.get(GUIDES_EXTENSION, BEARER_GUIDES),
     )
-    execute = RequestExecutor(executable, rules.limits, rules.access, rules.context)
-    streams = create_streamer(executable, execute, rules)
+    execute = RequestExecutor(executable, rules)
+    has_streams = rules.has_subscriptions or execute.adapter.delivers_parts
+    streams = Streamer(execute) if has_streams else None
     return ServedSchema(executable, execute, rules, streams, HeadCache(rules))
 
 
@@ -596,7 +596,7 @@ async def _check_head(
     if response is not None or served.rules.verify is None:
         return request, response
     header = request.headers.get("authorization")
-    return await authenticate(request, served.rules, served.execute.pool, header)
+    return await authenticate(request, served.execute, header)
 
 
 def parse_scope(scope: Mapping[str, Any]) -> HttpRequest:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import partial
-from inspect import isawaitable, iscoroutinefunction
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from gqlnb.errors import OptionError, sanitize_text
@@ -18,8 +16,7 @@ from gqlnb.tokens import ACCEPTED_SCHEMES, Token
 
 if TYPE_CHECKING:
     from gqlnb.http.messages import HttpRequest, Response
-    from gqlnb.http.server_rules import ServerRules
-    from gqlnb.server.worker_pool import WorkerPool
+    from gqlnb.server.request_executor import RequestExecutor
 
 T = TypeVar("T")
 TokenOption = Token | str | Mapping[str, "Token | str"] | Callable[[str], object] | None
@@ -75,29 +72,18 @@ def find_bearer(header: str | None) -> str | None:
     return text.strip() or None if word.lower() in ACCEPTED_SCHEMES else None
 
 
-async def call_function(
-    function: Callable[..., T | Awaitable[T]], argument: object, pool: WorkerPool
-) -> T:
-    """Call a function of the user, in a worker thread unless it is ``async``."""
-    if iscoroutinefunction(function):
-        return await function(argument)  # type: ignore[no-any-return]
-    result = await pool.run(partial(function, argument))
-    return await result if isawaitable(result) else result
-
-
 async def authenticate(
-    request: HttpRequest, rules: ServerRules, pool: WorkerPool, header: str | None
+    request: HttpRequest, execute: RequestExecutor, header: str | None
 ) -> tuple[HttpRequest, Response | None]:
-    """Verify the token of a request by ``rules.verify``.
+    """Verify the token of a request by the function of ``token=``.
 
     Parameters
     ----------
     request
         The request.
-    rules
-        The rules of the server.
-    pool
-        Runs a function that is not ``async``.
+    execute
+        The executor, with the rules of the server. Its threads run a function that is not
+        ``async``.
     header
         The ``Authorization`` header, which a WebSocket may send in its first message.
 
@@ -106,7 +92,8 @@ async def authenticate(
     (HttpRequest, Response or None)
         The request with the identity, and the response that refuses it.
     """
-    verify, text = rules.verify, find_bearer(header)
+    rules, text = execute.rules, find_bearer(header)
+    verify = rules.verify
     if verify is None:
         return request, None
     refusal: Response | None = None
@@ -114,7 +101,7 @@ async def authenticate(
     try:
         if text is not None:
             quick = isinstance(verify, NamedTokens)
-            identity = verify(text) if quick else await call_function(verify, text, pool)
+            identity = verify(text) if quick else await execute.pool.call_function(verify, text)
         if identity is None or identity is False:
             refusal = build_token_error(header, rules)
     except PermissionError as error:

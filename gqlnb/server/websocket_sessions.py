@@ -23,7 +23,7 @@ from gqlnb.http.messages import Response
 from gqlnb.http.preconditions import build_error_response
 from gqlnb.server.authentication import authenticate
 from gqlnb.server.request_log import read_clocks
-from gqlnb.server.streams import EVENT_PARTS, StreamedOperation, build_start_message
+from gqlnb.server.streams import EVENT_PARTS, build_start_message
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -59,7 +59,7 @@ async def serve_websocket(
         )
     if refused is None and streams is not None and "authorization" in exchange.request.headers:
         header = exchange.request.headers["authorization"]
-        verified, refused = await authenticate(exchange.request, rules, streams.pool, header)
+        verified, refused = await authenticate(exchange.request, streams.execute, header)
         exchange = exchange._replace(request=verified)
     if refused is not None:
         exchange.request_log.add_request(began, refused)
@@ -155,8 +155,7 @@ class WebSocketSession:
             members = load_json(message.encode() if isinstance(message, str) else message)
             payload = members.get("payload") if isinstance(members, dict) else None
             header = find_authorization(payload) if isinstance(payload, dict) else None
-            pool = self._streams.pool
-            self._request, _ = await authenticate(self._request, rules, pool, header)
+            self._request, _ = await authenticate(self._request, self._streams.execute, header)
 
     async def _perform_action(self, action: Action | None, size: int) -> None:
         match action:
@@ -191,17 +190,13 @@ class WebSocketSession:
         self._exchange.slots.in_use -= 1
 
     async def _run_operation(self, name: str, request: Request, size: int) -> None:
-        rules, request_log = self._streams.rules, self._exchange.request_log
-        streamed = StreamedOperation(request_log, rules, 101, size)
+        start = self._streams.start_operation(request, EVENT_PARTS)
         try:
-            started = await self._streams.start_operation(request, EVENT_PARTS)
-            async with aclosing(self._streams.stream_responses(request, started)) as responses:
-                async for response in responses:
-                    body = streamed.encode_answer(response)
-                    # Later parts have no data either.
-                    is_error = {"data", "hasNext"}.isdisjoint(response.members or {})
-                    if is_error:
-                        streamed.log_end()
+            answers = self._streams.run_operation(
+                request, start, self._exchange.request_log, size=size, status=101
+            )
+            async with aclosing(answers):
+                async for body, is_error in answers:
                     if not self._is_current(name):
                         continue
                     await self._send_message(
@@ -209,11 +204,9 @@ class WebSocketSession:
                         if is_error
                         else self._protocol.build_next(name, body)
                     )
-            streamed.log_end()
             if self._is_current(name):
                 await self._send_message(self._protocol.build_complete(name))
         finally:
-            streamed.log_end()
             if self._is_current(name):
                 del self._running[name]
 

@@ -13,7 +13,8 @@ import sys
 import threading
 from contextlib import suppress
 from contextvars import Context, copy_context
-from inspect import iscoroutine
+from functools import partial
+from inspect import isawaitable, iscoroutine, iscoroutinefunction
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from time import monotonic, time
@@ -25,7 +26,7 @@ import graphql
 from gqlnb import engine
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
     from types import FrameType
 
     from gqlnb.document.document import Document
@@ -178,6 +179,13 @@ class WorkerPool:
         if error is not None:
             raise error
         return value  # type: ignore[no-any-return]
+
+    async def call_function(self, function: Callable[..., T | Awaitable[T]], argument: object) -> T:
+        """Call a function of the user, in a thread unless it is ``async``."""
+        if iscoroutinefunction(function):
+            return await function(argument)  # type: ignore[no-any-return]
+        result = await self.run(partial(function, argument))
+        return await result if isawaitable(result) else result
 
     def close(self) -> None:
         """End the threads: idle ones now, others after their call. Later calls start new ones."""

@@ -421,9 +421,10 @@ def test_a_second_slow_run_leaves_the_event_loop():
 def test_the_query_cache_is_bounded(schema):
     """The oldest entry is evicted, and long requests are not cached."""
     from gqlnb.http.messages import parse_request_body
+    from gqlnb.http.server_rules import ServerRules
     from gqlnb.server.request_executor import RequestExecutor
 
-    execution = RequestExecutor(schema)
+    execution = RequestExecutor(schema, ServerRules())
 
     async def fill():
         for number in range(scheduling.MAX_KNOWN_REQUESTS + 9):

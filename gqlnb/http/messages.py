@@ -417,6 +417,18 @@ class RequestArray:
         return b"[" + b",".join(request.encode() for request in self.requests) + b"]"
 
 
+def load_body(body: bytes) -> Any:  # noqa: ANN401 - decoded JSON
+    """Return the decoded JSON of a POST; raise a BadRequestError if it is not JSON."""
+    if not body:
+        msg = 'The body is empty. Send JSON such as {"query": "{ hello }"}.'
+        raise BadRequestError(msg)
+    try:
+        return load_json(body)
+    except JSONError as error:
+        msg = f"The body is not JSON: {error}"
+        raise BadRequestError(msg) from None
+
+
 def parse_request_body(body: bytes) -> Request:
     """Parse the JSON body of a POST.
 
@@ -430,15 +442,7 @@ def parse_request_body(body: bytes) -> Request:
     Unknown members are ignored, null optional members count as absent (GraphQL over HTTP, "Request
     Parameters").
     """
-    if not body:
-        msg = 'The body is empty. Send JSON such as {"query": "{ hello }"}.'
-        raise BadRequestError(msg)
-    try:
-        members = load_json(body)
-    except JSONError as error:
-        msg = f"The body is not JSON: {error}"
-        raise BadRequestError(msg) from None
-    return build_request(members, raw=body)
+    return build_request(load_body(body), raw=body)
 
 
 def parse_query_string(query_string: bytes) -> Request:

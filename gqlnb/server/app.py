@@ -16,6 +16,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from gqlnb.document.json_codec import JSONError, dump_valid_json, encode_in_pieces
+from gqlnb.document.sized_cache import SizedCache
 from gqlnb.errors import OptionError, sanitize_text
 from gqlnb.http import incremental
 from gqlnb.http.content_encoding import MIN_COMPRESSED_BYTES, compress_body, negotiate_encoding
@@ -119,39 +120,18 @@ class KnownHead(NamedTuple):
     encoding: str | None
 
 
-class HeadCache:
-    """The known heads under one set of rules.
+HeadCache = SizedCache[bytes, KnownHead]
 
-    Attributes
-    ----------
-    get
-        Returns the KnownHead of the bytes of a head, or None.
-    """
 
-    def __init__(self, rules: ServerRules) -> None:
-        self._rules = rules
-        self._by_bytes: dict[bytes, KnownHead] = {}
-        self.get = self._by_bytes.get
-
-    def add_head(self, head: bytes, request: HttpRequest) -> None:
-        """Store a head if it is cacheable.
-
-        Parameters
-        ----------
-        head
-            The bytes, with the empty line at the end.
-        request
-            The request, whose head has passed all checks.
-        """
-        if len(head) > MAX_HEAD_BYTES or not _is_cacheable(request, self._rules):
-            return
-        if len(self._by_bytes) >= MAX_HEADS:
-            del self._by_bytes[next(iter(self._by_bytes))]
-        media_type = negotiate_media_type(request.headers.get("accept"))
-        encoding = negotiate_encoding(request.headers.get("accept-encoding"))
-        is_graphql = media_type == GRAPHQL_CONTENT_TYPE
-        length = int(request.headers.get("content-length", "0"))
-        self._by_bytes[head] = KnownHead(length, is_graphql, encoding)
+def add_head(heads: HeadCache, head: bytes, request: HttpRequest, rules: ServerRules) -> None:
+    """Store the bytes of a head that has passed all checks, if it is cacheable."""
+    if len(head) > MAX_HEAD_BYTES or not _is_cacheable(request, rules):
+        return
+    media_type = negotiate_media_type(request.headers.get("accept"))
+    encoding = negotiate_encoding(request.headers.get("accept-encoding"))
+    length = int(request.headers.get("content-length", "0"))
+    known = KnownHead(length, media_type == GRAPHQL_CONTENT_TYPE, encoding)
+    heads.add(head, known, len(head))
 
 
 def _is_cacheable(request: HttpRequest, rules: ServerRules) -> bool:
@@ -276,7 +256,9 @@ def _build_served_schema(schema: object, rules: ServerRules) -> ServedSchema:
     execute = RequestExecutor(executable, rules)
     has_streams = rules.has_subscriptions or execute.adapter.delivers_parts
     streams = Streamer(execute) if has_streams else None
-    return ServedSchema(executable, execute, rules, streams, HeadCache(rules))
+    return ServedSchema(
+        executable, execute, rules, streams, SizedCache(MAX_HEADS, MAX_HEADS * MAX_HEAD_BYTES)
+    )
 
 
 class App:
@@ -592,7 +574,7 @@ async def _check_head(
     except RESOLVER_EXCEPTIONS as error:  # a token's source may fail
         response = build_internal_error(error, None, [])
     if response is None and head is not None:
-        served.heads.add_head(head, request)
+        add_head(served.heads, head, request, served.rules)
     if response is not None or served.rules.verify is None:
         return request, response
     header = request.headers.get("authorization")

@@ -26,7 +26,6 @@ from gqlnb.server.app import App
 from gqlnb.server.authentication import read_token_option
 from gqlnb.server.deployment import (
     Certificate,
-    bind_unix_socket,
     check_root_path,
     read_certificate,
 )
@@ -250,10 +249,10 @@ class Server:
         return f"Server({where}{', closed' if self.closed else ''})"
 
     def _repr_html_(self) -> str:
-        if self.closed or (self._is_port_chosen and self._link is None):
-            # JupyterLab's extension replaces it by the address, in the page and not in the file.
-            return f'<code class="gqlnb">{escape(repr(self))}</code>'
-        if self._link is None and self._listener.is_unix:  # no browser opens one
+        # JupyterLab's extension replaces a chosen port by the address, in the page and not in the
+        # file; no browser opens a Unix socket.
+        has_no_link = self._link is None and (self._is_port_chosen or self._listener.is_unix)
+        if self.closed or has_no_link:
             return f'<code class="gqlnb">{escape(repr(self))}</code>'
         url = escape(self._link or self.url, quote=True)
         return f'GraphQL at <a href="{url}" target="_blank" rel="noopener">{url}</a>'
@@ -498,23 +497,20 @@ def _open_listener(address: Address, app: App, certificate: Certificate | None) 
     ServerError
         If the system refuses to open the port.
     """
-    if address.family == getattr(socket, "AF_UNIX", None):
-        sock = bind_unix_socket(address.sockaddr[0])
-    else:
-        sock = _bind_port(address)
+    sock = _bind_address(address)
     listener = Listener(sock, app, certificate.create_context() if certificate else None)
     listener.start()
     return listener
 
 
-def _bind_port(address: Address) -> socket.socket:
+def _bind_address(address: Address) -> socket.socket:
     """Return a listening socket; our own server on another address of its port is closed."""
     # One on all addresses uses the port of each.
     try:
         return bind_socket(address)
     except PortInUseError:
-        port = address.sockaddr[1]
-        ours = [ready for ready in _listeners if ready.address.sockaddr[1:2] == (port,)]
+        port = address.sockaddr[1:2]
+        ours = [ready for ready in _listeners if port and ready.address.sockaddr[1:2] == port]
         if not ours:
             raise
         for listener in ours:

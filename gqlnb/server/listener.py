@@ -21,6 +21,7 @@ from operator import index
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gqlnb.errors import PortInUseError, ServerError, sanitize_text
+from gqlnb.server.deployment import remove_stale_socket
 
 if TYPE_CHECKING:
     import ssl
@@ -87,6 +88,7 @@ def _get_execute_request(shell: object) -> dict[str, Any]:
     return message if isinstance(message, dict) else {}
 
 
+_OWNER_ONLY = 0o600
 _BACKLOG = 2048  # connections waiting to be accepted; uvicorn's default
 GRACE_SECONDS = 1.0  # seconds for running requests when a server is closed
 _STUCK_SECONDS = 1.0  # further seconds before a loop that a resolver blocks is abandoned
@@ -131,14 +133,14 @@ def resolve_address(host: str, port: int) -> Address:
 
 
 def bind_socket(address: Address) -> socket.socket:
-    """Return a listening socket.
+    """Return a listening socket; a Unix socket to which nobody listens is replaced.
 
     Raises
     ------
     PortInUseError
         If another socket listens there.
     ServerError
-        If the system refuses.
+        If the system refuses, or another file is at the path of a Unix socket.
     """
     if sys.platform == "emscripten":
         msg = (
@@ -146,12 +148,19 @@ def bind_socket(address: Address) -> socket.socket:
             "itself: gqlnb.connect(schema)."
         )
         raise ServerError(msg)
+    if is_unix := len(address.sockaddr) == 1:
+        remove_stale_socket(address.sockaddr[0])
     # asyncio sets TCP_NODELAY only for IPPROTO_TCP; without it a second response waits 40 ms.
-    sock = socket.socket(address.family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    sock = socket.socket(address.family, socket.SOCK_STREAM, 0 if is_unix else socket.IPPROTO_TCP)
     try:
-        if os.name == "posix":  # on Windows the option would share a port in use
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        sock.bind(address.sockaddr)
+        if is_unix:
+            sock.bind(address.sockaddr[0])
+            # uvicorn lets everybody connect. Until listen() nobody can.
+            os.chmod(address.sockaddr[0], _OWNER_ONLY)
+        else:
+            if os.name == "posix":  # on Windows the option would share a port in use
+                sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            sock.bind(address.sockaddr)
         sock.listen(_BACKLOG)
         sock.setblocking(False)  # noqa: FBT003 - its only parameter
     except OSError as error:
@@ -161,6 +170,9 @@ def bind_socket(address: Address) -> socket.socket:
 
 
 def _build_bind_error(address: Address, error: OSError) -> ServerError:
+    if len(address.sockaddr) == 1:
+        quoted = sanitize_text(repr(address.sockaddr[0]))
+        return ServerError(f"Cannot listen on the socket {quoted}: {error.strerror or error}.")
     host, port = address.sockaddr[:2]
     if error.errno == errno.EADDRINUSE:
         return PortInUseError(

@@ -253,7 +253,7 @@ class RequestExecutor:
             "Operation %s ran for more than %g s. Worker threads that hang: %d, of at most %d.",
             sanitize_text(name, 80) if name else "without a name",
             self.rules.limits.seconds,
-            self.pool.hanging_count,
+            len(self.pool.list_hanging()),
             MAX_THREADS,
         )
 

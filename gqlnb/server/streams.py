@@ -27,7 +27,7 @@ from urllib.parse import parse_qs
 
 from graphql import GraphQLError
 
-from gqlnb.document.json_codec import JSONError, dump_json, load_json
+from gqlnb.document.json_codec import dump_json
 from gqlnb.document.variables import bind_variables
 from gqlnb.engine.subscription import Stream, SubscriptionArguments
 from gqlnb.http import incremental
@@ -36,8 +36,8 @@ from gqlnb.http.handler import (
     RETRY_AFTER,
     attach_http_request,
     encode_members,
-    encode_part,
     mask_exception,
+    parse_operations,
 )
 from gqlnb.http.incremental import (
     MULTIPART_MIXED,
@@ -56,8 +56,7 @@ from gqlnb.http.messages import (
     Request,
     Response,
     build_request,
-    parse_query_string,
-    parse_request_body,
+    load_body,
 )
 from gqlnb.http.preconditions import (
     EVENT_CONNECTION_HEADER,
@@ -269,9 +268,8 @@ class StreamedAnswer(NamedTuple):
 
 def _encode_response(done: Response, limits: Limits, masked: MaskedErrors) -> bytes:
     """Return a response as JSON; one that cannot be encoded becomes an internal error."""
-    encode = encode_part if "hasNext" in (done.members or {}) else encode_members
     try:
-        return encode(done, limits, masked)
+        return encode_members(done, limits, masked)
     except RESOLVER_EXCEPTIONS as error:
         return dump_json({"errors": [{"message": mask_exception(error, "the request", masked)}]})
 
@@ -400,13 +398,10 @@ def _parse_request(request: HttpRequest, rules: ServerRules) -> Request | None:
     if most is not None and len(request.body) > most:
         return None
     try:
-        by_get = request.method == "GET"
-        parsed = (
-            parse_query_string(request.query_string) if by_get else parse_request_body(request.body)
-        )
-        return attach_http_request(parsed, request, rules)
+        parsed = parse_operations(request, rules)
     except BadRequestError:
         return None
+    return None if isinstance(parsed, list) else parsed
 
 
 def build_start_message(response: Response) -> dict[str, Any]:
@@ -603,13 +598,9 @@ def _parse_operation(body: bytes) -> tuple[str, Request]:
     Raises
     ------
     BadRequestError
-        If the body is not a request, or has no id.
+        If the body is not JSON or not a request, or has no id.
     """
-    try:
-        members = load_json(body)
-    except JSONError as error:
-        msg = f"The body is not JSON: {error}"
-        raise BadRequestError(msg) from None
+    members = load_body(body)
     request = build_request(members, raw=body)
     name = (members.get("extensions") or {}).get("operationId")
     if isinstance(name, str) and 0 < len(name) <= _MAX_ID_LENGTH:

@@ -26,7 +26,6 @@ from gqlnb.http.handler import (
     encode_response,
     handle_checked_request,
 )
-from gqlnb.http.incremental import negotiate_parts
 from gqlnb.http.messages import (
     GRAPHQL_CONTENT_TYPE,
     JSON_CONTENT_TYPE,
@@ -145,7 +144,7 @@ def _is_cacheable(request: HttpRequest, rules: ServerRules) -> bool:
         and headers.get("connection", "keep-alive").lower() == "keep-alive"
         and request.method == "POST"
         and incremental.negotiate_events(headers.get("accept")) == "never"
-        and negotiate_parts(headers.get("accept")) is None
+        and incremental.negotiate_parts(headers.get("accept")) is None
     )
 
 

@@ -39,17 +39,6 @@ from gqlnb.http.handler import (
     mask_exception,
     parse_operations,
 )
-from gqlnb.http.incremental import (
-    MULTIPART_MIXED,
-    LegacyPartWriter,
-    PartFormat,
-    build_multipart_headers,
-    encode_delimiter,
-    encode_multipart_event,
-    encode_multipart_part,
-    negotiate_event_boundary,
-    negotiate_parts,
-)
 from gqlnb.http.messages import (
     BadRequestError,
     HttpRequest,
@@ -88,14 +77,14 @@ async def _stream_parts(
     parts: AsyncGenerator[ResponsePart, None], operation: str | None, *, is_legacy: bool
 ) -> AsyncGenerator[Response, None]:
     """Yield parts as responses to be encoded, in the form of 2022 if `is_legacy`."""
-    writer = LegacyPartWriter() if is_legacy else None
+    writer = incremental.LegacyPartWriter() if is_legacy else None
     async with aclosing(parts):
         async for part in parts:
             members = part.members if writer is None else writer.convert(part.members, part.starts)
             yield Response(200, members=members, causes=part.causes, operation=operation)
 
 
-EVENT_PARTS = PartFormat("text/event-stream", is_legacy=True)  # of a WebSocket, too
+EVENT_PARTS = incremental.PartFormat("text/event-stream", is_legacy=True)  # of a WebSocket, too
 Started = Stream | AsyncGenerator[Response, None] | Response | None
 
 
@@ -112,7 +101,7 @@ class Streamer:
         self.execute, self.rules = execute, execute.rules
 
     async def start_operation(
-        self, request: Request, parts: PartFormat | None, *, events: bool = True
+        self, request: Request, parts: incremental.PartFormat | None, *, events: bool = True
     ) -> Started:
         """Return a stream, an error, or None for an operation with a single response.
 
@@ -133,7 +122,9 @@ class Streamer:
         except RESOLVER_EXCEPTIONS as error:
             return _build_error(error, request)
 
-    def _start(self, request: Request, parts: PartFormat | None, *, events: bool) -> Started:
+    def _start(
+        self, request: Request, parts: incremental.PartFormat | None, *, events: bool
+    ) -> Started:
         limits, adapter = self.rules.limits, self.execute.adapter
         document = self.execute.schema.parse_document(
             request.query,
@@ -329,13 +320,19 @@ EVENT_FORMAT = StreamFormat(
 
 def build_multipart_format(boundary: str, *, is_legacy: bool | None) -> StreamFormat:
     """Return the format of multipart/mixed; `is_legacy` is None for a subscription's events."""
-    encode = encode_multipart_event if is_legacy is None else encode_multipart_part
+    encode = (
+        incremental.encode_multipart_event
+        if is_legacy is None
+        else incremental.encode_multipart_part
+    )
     return StreamFormat(
-        build_multipart_headers(boundary, is_legacy=is_legacy),
-        head=encode_delimiter(boundary),
+        incremental.build_multipart_headers(boundary, is_legacy=is_legacy),
+        head=incremental.encode_delimiter(boundary),
         tail=b"--\r\n",
         encode=partial(encode, boundary=boundary),
-        keep_alive=encode_multipart_part(b"{}", boundary) if is_legacy is None else None,
+        keep_alive=incremental.encode_multipart_part(b"{}", boundary)
+        if is_legacy is None
+        else None,
     )
 
 
@@ -343,7 +340,7 @@ async def try_stream(streams: Streamer, exchange: AsgiExchange) -> bool:
     """Answer a request with a stream; return False, with nothing sent, if it is to be JSON."""
     request, rules = exchange.request, streams.rules
     accept = request.headers.get("accept")
-    preference, parts = incremental.negotiate_events(accept), negotiate_parts(accept)
+    preference, parts = incremental.negotiate_events(accept), incremental.negotiate_parts(accept)
     is_wanted = parts is not None or preference != "never"
     operation = _parse_request(request, rules) if is_wanted else None
     if operation is None:
@@ -357,7 +354,7 @@ async def try_stream(streams: Streamer, exchange: AsgiExchange) -> bool:
         return True
     exchange.slots.in_use += 1
     try:
-        boundary = negotiate_event_boundary(accept) if preference == "never" else None
+        boundary = incremental.negotiate_event_boundary(accept) if preference == "never" else None
         events = boundary is not None or preference != "never"
         start = asyncio.ensure_future(streams.start_operation(operation, parts, events=events))
         started = await start
@@ -371,7 +368,7 @@ async def try_stream(streams: Streamer, exchange: AsgiExchange) -> bool:
         if not is_in_parts:
             if boundary is not None:
                 stream_format = build_multipart_format(boundary, is_legacy=None)
-        elif parts is not None and parts.media_type == MULTIPART_MIXED:
+        elif parts is not None and parts.media_type == incremental.MULTIPART_MIXED:
             stream_format = build_multipart_format(parts.boundary, is_legacy=parts.is_legacy)
         answers = streams.run_operation(
             operation, start, exchange.request_log, size=len(request.body)
@@ -471,12 +468,53 @@ _MAX_QUEUED = 64  # events; a slow client stops its operations
 _TEXT_HEADERS = {"content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff"}
 
 
+class RunningOperations:
+    """The running operations of one connection, by the ids that its client gives them."""
+
+    def __init__(self, slots: StreamSlots) -> None:
+        self._slots = slots
+        self._by_id: dict[str, asyncio.Task[None]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()  # cancelled ones included
+
+    def start(self, name: str, work: Coroutine[Any, Any, None]) -> None:
+        """Start an operation, which is counted from now on."""
+        self._slots.in_use += 1  # the next message may be handled before the task runs
+        task = self._by_id[name] = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(partial(self._release, name))
+
+    def _release(self, name: str, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        self._slots.in_use -= 1
+        if self._by_id.get(name) is task:
+            del self._by_id[name]
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._by_id
+
+    def is_current(self, name: str) -> bool:
+        """Return whether the calling operation still has its id: a later one may reuse it."""
+        return self._by_id.get(name) is asyncio.current_task()
+
+    def stop(self, name: str) -> bool:
+        """Cancel an operation; return whether it was running."""
+        task = self._by_id.pop(name, None)
+        return task is not None and task.cancel()
+
+    def cancel(self) -> list[asyncio.Task[None]]:
+        """Cancel all operations; return their tasks, whose ``finally`` blocks are still to run."""
+        tasks = list(self._tasks)
+        for task in tasks:
+            task.cancel()
+        return tasks
+
+
 class EventConnection:
     """One reserved or open stream, its operations, and the events to send."""
 
-    def __init__(self) -> None:
+    def __init__(self, slots: StreamSlots) -> None:
         self.events: asyncio.Queue[bytes] = asyncio.Queue(_MAX_QUEUED)
-        self.operations: dict[str, asyncio.Task[None]] = {}
+        self.operations = RunningOperations(slots)
         self.is_open = False
 
     async def list_events(self) -> AsyncGenerator[bytes, None]:
@@ -484,11 +522,6 @@ class EventConnection:
         yield EVENT_FORMAT.head
         while True:
             yield await self.events.get()
-
-    def close(self) -> None:
-        """Stop all operations."""
-        for task in self.operations.values():
-            task.cancel()
 
 
 class EventConnections:
@@ -514,7 +547,7 @@ class EventConnections:
         """
         request = exchange.request
         if request.method == "PUT":
-            return self._reserve(streams)
+            return self._reserve(streams, exchange.slots)
         token = _find_token(request)
         connection = self._by_token.get(token)
         if connection is None:
@@ -529,43 +562,38 @@ class EventConnections:
         try:
             await _send_stream(connection.list_events(), exchange, streams.rules, EVENT_FORMAT)
         finally:
-            connection.close()
+            connection.operations.cancel()
             self._by_token.pop(token, None)
         return None
 
     async def close(self) -> None:
         """Stop all operations, and wait for their ``finally`` blocks."""
-        connections = self._by_token.values()
-        tasks = [task for one in connections for task in one.operations.values()]
-        for connection in connections:
-            connection.close()
+        tasks = [task for one in self._by_token.values() for task in one.operations.cancel()]
         self._by_token.clear()
         if tasks:
             await asyncio.wait(tasks, timeout=CLOSE_SECONDS)
 
-    def _reserve(self, streams: Streamer) -> Response:
+    def _reserve(self, streams: Streamer, slots: StreamSlots) -> Response:
         most = streams.rules.limits.subscriptions or MAX_CONNECTIONS
         if len(self._by_token) >= most:
             reason = f"At most {most:,} event streams are open at once. Try again later."
             return build_error_response(503, reason, {"retry-after": RETRY_AFTER})
         token = token_urlsafe(24)
-        self._by_token[token] = EventConnection()
+        self._by_token[token] = EventConnection(slots)
         asyncio.get_running_loop().call_later(OPEN_SECONDS, self._expire, token)
         return Response(201, _TEXT_HEADERS, token.encode())
 
     def _expire(self, token: str) -> None:
         connection = self._by_token.get(token)
         if connection is not None and not connection.is_open:
-            connection.close()
+            connection.operations.cancel()
             del self._by_token[token]
 
     @staticmethod
     def _stop_operation(connection: EventConnection, request: HttpRequest) -> Response:
         names = parse_qs(request.query_string.decode("latin-1")).get("operationId", [])
-        task = connection.operations.pop(names[0], None) if len(names) == 1 else None
-        if task is None:
+        if len(names) != 1 or not connection.operations.stop(names[0]):
             return build_error_response(404, "There is no such operation; it may have ended.")
-        task.cancel()
         return Response(200, _TEXT_HEADERS)
 
     def _start_operation(
@@ -580,9 +608,8 @@ class EventConnections:
             return build_error_response(409, "An operation with this id is running already.")
         if reason := exchange.slots.explain_refusal(streams.rules):
             return build_error_response(503, reason, {"retry-after": RETRY_AFTER})
-        exchange.slots.in_use += 1  # now: the next request may be handled before the task runs
-        connection.operations[name] = asyncio.create_task(
-            _run_operation(connection, name, request, streams, exchange)
+        connection.operations.start(
+            name, _run_operation(connection, name, request, streams, exchange)
         )
         return Response(202, _TEXT_HEADERS)
 
@@ -618,15 +645,10 @@ async def _run_operation(
 ) -> None:
     """Run an operation, and queue its events."""
     quoted = dump_json(name)
-    try:
-        start = streams.start_operation(request, EVENT_PARTS)
-        answers = streams.run_operation(request, start, exchange.request_log, size=len(request.raw))
-        async with aclosing(answers):
-            async for answer in answers:
-                event = b'{"id":%b,"payload":%b}' % (quoted, answer.body)
-                await connection.events.put(incremental.encode_event(event))
-        await connection.events.put(b'event: complete\ndata: {"id":%b}\n\n' % quoted)
-    finally:
-        exchange.slots.in_use -= 1
-        if connection.operations.get(name) is asyncio.current_task():
-            del connection.operations[name]
+    start = streams.start_operation(request, EVENT_PARTS)
+    answers = streams.run_operation(request, start, exchange.request_log, size=len(request.raw))
+    async with aclosing(answers):
+        async for answer in answers:
+            event = b'{"id":%b,"payload":%b}' % (quoted, answer.body)
+            await connection.events.put(incremental.encode_event(event))
+    await connection.events.put(b'event: complete\ndata: {"id":%b}\n\n' % quoted)

@@ -30,6 +30,8 @@ _DEFAULT_PORTS = {"http": ":80", "https": ":443"}
 _WEIGHT = re.compile(r"0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?")
 # RFC 9110, 5.6.6: a parameter, with a quoted or a plain value.
 _PARAMETER = re.compile(r';\s*([^\s;="]+)\s*=\s*(?:"((?:[^"\\]|\\.)*+)"|([^;]*))', re.DOTALL)
+# RFC 2046, 5.1.1.
+VALID_BOUNDARY = re.compile(r"[0-9A-Za-z'()+_,./:=? -]{0,69}[0-9A-Za-z'()+_,./:=?-]")
 _ESCAPED_CHARACTER = re.compile(r'\\(["\\])')  # browsers send other backslashes as they are
 # Media ranges of an `Accept` header that are read; browsers send ten at most, and 16 KB of commas
 # would take some hundredths of a second on the event loop.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar, cast
 
@@ -23,30 +23,28 @@ TokenOption = Token | str | Mapping[str, "Token | str"] | Callable[[str], object
 _LOG = logging.getLogger("gqlnb")
 
 
-class NamedTokens:
-    """Tokens by the names of their holders.
+def _create_verifier(tokens: Mapping[str, Token | str]) -> Callable[[str], Awaitable[str | None]]:
+    """Return a function that returns the name for a token, or None.
 
     Parameters
     ----------
     tokens
-        A token, or its source, by name.
+        A token, or its source, by the name of its holder.
     """
+    if not tokens:
+        msg = "token= takes a mapping with at least one name, such as {'anna': 'env:ANNA'}."
+        raise OptionError(msg)
+    by_name = {name: Token.from_source(source) for name, source in tokens.items()}
 
-    def __init__(self, tokens: Mapping[str, Token | str]) -> None:
-        if not tokens:
-            msg = "token= takes a mapping with at least one name, such as {'anna': 'env:ANNA'}."
-            raise OptionError(msg)
-        self._tokens = {name: Token.from_source(source) for name, source in tokens.items()}
-
-    def __call__(self, text: str) -> str | None:
-        """Return the name for a token, or None; every token is compared, in constant time."""
+    async def find_name(text: str) -> str | None:  # async: it needs no thread
+        # Every token is compared, in constant time.
         header = f"Bearer {text}"
         names = [
-            name
-            for name, token in self._tokens.items()
-            if token is not None and token.matches(header)
+            name for name, token in by_name.items() if token is not None and token.matches(header)
         ]
         return names[0] if names else None
+
+    return find_name
 
 
 def read_token_option(token: object) -> tuple[Token | None, Callable[[str], object] | None]:
@@ -60,7 +58,7 @@ def read_token_option(token: object) -> tuple[Token | None, Callable[[str], obje
         If a source has no token, or is of another kind.
     """
     if isinstance(token, Mapping):
-        return None, NamedTokens(token)
+        return None, _create_verifier(token)
     if callable(token) and not isinstance(token, Token):
         return None, cast("Callable[[str], object]", token)
     return Token.from_source(token), None
@@ -100,8 +98,7 @@ async def authenticate(
     identity: object = None
     try:
         if text is not None:
-            quick = isinstance(verify, NamedTokens)
-            identity = verify(text) if quick else await execute.pool.call_function(verify, text)
+            identity = await execute.pool.call_function(verify, text)
         if identity is None or identity is False:
             refusal = build_token_error(header, rules)
     except PermissionError as error:

@@ -102,6 +102,11 @@ class Address(NamedTuple):
     family: socket.AddressFamily
     sockaddr: tuple[Any, ...]
 
+    @property
+    def is_unix(self) -> bool:
+        """Whether it is the path of a Unix socket."""
+        return len(self.sockaddr) == 1
+
 
 def resolve_address(host: str, port: int) -> Address:
     """Return the address of a host name; IPv4 before IPv6.
@@ -148,12 +153,14 @@ def bind_socket(address: Address) -> socket.socket:
             "itself: gqlnb.connect(schema)."
         )
         raise ServerError(msg)
-    if is_unix := len(address.sockaddr) == 1:
+    if address.is_unix:
         remove_stale_socket(address.sockaddr[0])
     # asyncio sets TCP_NODELAY only for IPPROTO_TCP; without it a second response waits 40 ms.
-    sock = socket.socket(address.family, socket.SOCK_STREAM, 0 if is_unix else socket.IPPROTO_TCP)
+    sock = socket.socket(
+        address.family, socket.SOCK_STREAM, 0 if address.is_unix else socket.IPPROTO_TCP
+    )
     try:
-        if is_unix:
+        if address.is_unix:
             sock.bind(address.sockaddr[0])
             # uvicorn lets everybody connect. Until listen() nobody can.
             os.chmod(address.sockaddr[0], _OWNER_ONLY)
@@ -170,7 +177,7 @@ def bind_socket(address: Address) -> socket.socket:
 
 
 def _build_bind_error(address: Address, error: OSError) -> ServerError:
-    if len(address.sockaddr) == 1:
+    if address.is_unix:
         quoted = sanitize_text(repr(address.sockaddr[0]))
         return ServerError(f"Cannot listen on the socket {quoted}: {error.strerror or error}.")
     host, port = address.sockaddr[:2]
@@ -223,14 +230,9 @@ class Listener:
         self._started = threading.Event()
         self._error: BaseException | None = None
         self._stop: asyncio.Future[float] | None = None
-        name = f"gqlnb-server-{self.address.sockaddr[-1 if self.is_unix else 1]}"
+        name = f"gqlnb-server-{self.address.sockaddr[-1 if self.address.is_unix else 1]}"
         # A daemon: a resolver that hangs must not keep the interpreter from exiting.
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
-
-    @property
-    def is_unix(self) -> bool:
-        """Whether it listens on a Unix socket."""
-        return len(self.address.sockaddr) == 1
 
     @property
     def alive(self) -> bool:
@@ -306,7 +308,7 @@ class Listener:
             _LOG.debug("The server's thread ended", exc_info=error)
         finally:
             self._sock.close()
-            if self.is_unix:
+            if self.address.is_unix:
                 with suppress(OSError):
                     os.unlink(self.address.sockaddr[0])
             self.app.close()
@@ -316,7 +318,7 @@ class Listener:
     async def _serve_until_stopped(
         self, loop: asyncio.AbstractEventLoop, protocol: Callable[[], Any], watch: ConnectionWatcher
     ) -> None:
-        if self.is_unix:
+        if self.address.is_unix:
             server = await loop.create_unix_server(protocol, sock=self._sock, backlog=_BACKLOG)
         else:
             # A TLS handshake may take as long as a head.

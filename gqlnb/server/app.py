@@ -39,7 +39,6 @@ from gqlnb.http.preconditions import (
     JSON_HEADERS,
     add_cors_headers,
     build_error_response,
-    build_timeout_error,
     check_preconditions,
     is_event_connection_request,
 )
@@ -352,19 +351,9 @@ class App:
         self._replace_served(_build_served_schema(schema, self._served.rules))
 
     @property
-    def limits(self) -> Limits:
-        """The limits."""
-        return self._served.rules.limits
-
-    @property
-    def path(self) -> str:
-        """The path of the endpoint."""
-        return self._served.rules.path
-
-    @property
-    def access(self) -> Access:
-        """The access rules."""
-        return self._served.rules.access
+    def rules(self) -> ServerRules:
+        """The rules, with the limits, the access rules and the path of the endpoint."""
+        return self._served.rules
 
     def is_in_resolver(self) -> bool:
         """Return whether the calling thread runs a resolver for this application."""
@@ -420,7 +409,7 @@ class App:
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         """Handle an ASGI connection: a request, a WebSocket or the lifespan."""
-        is_logged = self.access.log and scope["type"] != "lifespan"
+        is_logged = self.rules.access.log and scope["type"] != "lifespan"
         line = AccessLine(scope, send) if is_logged else None
         try:
             # Some hosts raise it from `send` after a disconnect (ASGI, "Disconnected client").
@@ -454,10 +443,8 @@ class App:
     async def _handle_http(
         self, scope: MutableMapping[str, Any], receive: Receive, send: Send
     ) -> None:
-        began = read_clocks()
         served = self._served  # read once: another thread may replace it
-        rules = served.rules
-        request = parse_scope(scope)
+        began, rules, request = read_clocks(), served.rules, parse_scope(scope)
         closing = _CLOSE_HEADER if scope.get("http_version", "1.1") < "2" else ()
         head = scope.get("state", {}).get(HEAD_KEY)
         request, response = await _check_head(request, served, head)
@@ -472,7 +459,8 @@ class App:
         try:
             body, more = await read_body(receive, rules.limits)
         except TimeoutError:
-            response = build_timeout_error(request, rules)
+            late = f"The body was not received within {rules.limits.body_seconds:g} seconds."
+            response = add_cors_headers(build_error_response(408, late), request, rules)
             self.request_log.add_request(began, response)
             await send_response(send, response, receive, closing)
             return

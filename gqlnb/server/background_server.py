@@ -115,7 +115,7 @@ class Server:
         self.host = host
         self.token = token
         self.port: int = 0 if listener.address.is_unix else listener.address.sockaddr[1]
-        path = listener.app.path
+        path = listener.app.rules.path
         # Browsers resolve it against the page of the notebook, which has the origin of the proxy.
         self._link = f"{root_path}{path}" if root_path else None
         if listener.address.is_unix:  # the form that requests-unixsocket has introduced

@@ -107,7 +107,7 @@ class ConnectionWatcher:
         self.app = app
         self.state = state
         self.leaving: dict[HttpConnection, float] = {}
-        self.apply_limits(app.limits)
+        self.apply_limits(app.rules.limits)
 
     def apply_limits(self, limits: Limits) -> None:
         """Set the limits."""
@@ -134,7 +134,7 @@ class ConnectionWatcher:
 
     def check_connections(self, now: float) -> None:
         """Check every connection once."""
-        limits = self.app.limits
+        limits = self.app.rules.limits
         if limits is not self.limits:
             self.apply_limits(limits)
         for connection in list(self.state.connections):
@@ -647,7 +647,7 @@ def _create_websocket_protocol(
     **options: Any,  # noqa: ANN401 - uvicorn's
 ) -> WebSocketConnection:
     # The limits may have changed since the listener was opened.
-    options["config"].ws_max_size = watch.app.limits.body
+    options["config"].ws_max_size = watch.app.rules.limits.body
     protocol = WebSocketConnection(**options)
     protocol.watcher, protocol.logger, protocol.conn.logger = watch, _HTTP, _HTTP
     return protocol

@@ -322,7 +322,7 @@ class Listener:
             server = await loop.create_unix_server(protocol, sock=self._sock, backlog=_BACKLOG)
         else:
             # A TLS handshake may take as long as a head.
-            timeout = self.app.limits.head_seconds if self.tls else None
+            timeout = self.app.rules.limits.head_seconds if self.tls else None
             server = await loop.create_server(
                 protocol,
                 sock=self._sock,

@@ -120,8 +120,7 @@ class RequestExecutor:
             if isawaitable(done):
                 done = await _await_within_budget(budget, done)
         except HangingError:
-            self._log_timeout(request)
-            return _build_timeout_response(request, budget)
+            return self._build_timeout_response(request, budget)
         except REQUEST_ERRORS as error:
             return self.build_refusal(request, error)
         except BaseException as error:  # noqa: BLE001 - raised again, wrapped
@@ -247,15 +246,19 @@ class RequestExecutor:
         self.pool.close()
         self._watchdog.close()
 
-    def _log_timeout(self, request: Request) -> None:
+    def _build_timeout_response(self, request: Request, budget: ExecutionBudget) -> Response:
+        """Log an operation that hangs in a thread or was cancelled, and return its error."""
+        budget.stop()  # no further resolver runs when the hanging one returns
         name = request.operation_name
         _LOG.warning(
             "Operation %s ran for more than %g s. Worker threads that hang: %d, of at most %d.",
             sanitize_text(name, 80) if name else "without a name",
-            self.rules.limits.seconds,
+            budget.seconds,
             len(self.pool.list_hanging()),
             MAX_THREADS,
         )
+        members = {"errors": [{"message": budget.reason}], "data": None}
+        return Response(200, members=members, operation=name)
 
     def create_budget(self) -> ExecutionBudget:
         """Return the budget of one operation."""
@@ -330,15 +333,6 @@ def _clear_callers(error: BaseException) -> None:
         except RuntimeError:  # it is running
             return
         frame = frame.f_back
-
-
-def _build_timeout_response(request: Request, budget: ExecutionBudget) -> Response:
-    """Return the response to an operation that hangs in a thread, or was cancelled on the loop."""
-    budget.stop()  # no further resolver runs when the hanging one returns
-    error = {"message": budget.reason}
-    return Response(
-        200, members={"errors": [error], "data": None}, operation=request.operation_name
-    )
 
 
 @lru_cache(maxsize=64)

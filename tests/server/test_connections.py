@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gqlnb.engine.schema import Schema
+from gqlnb.http.server_rules import ServerRules
 from gqlnb.limits import Limits
 from gqlnb.server.app import PART_BYTES
 from gqlnb.server.background_server import serve
@@ -639,7 +640,7 @@ UPGRADE = (
 class Sockets:
     """An application of WebSockets: one message for each, which fills the buffers at ``/large``."""
 
-    limits = Limits(idle_seconds=SOON, head_seconds=SOON, connections=4)
+    rules = ServerRules(limits=Limits(idle_seconds=SOON, head_seconds=SOON, connections=4))
     running_requests = 0
 
     def needs_body(self, _head):

@@ -134,11 +134,9 @@ class Streamer:
         )
         if request.safe and document.kind == "mutation":
             return Response(405)
-        if document.kind == "subscription":
-            is_streamed = events
-        else:
-            is_streamed = adapter.delivers_parts and bool(document.incremental_directives)
-        if not is_streamed or (parts is None and document.kind != "subscription"):
+        is_subscription = document.kind == "subscription"
+        has_parts = adapter.delivers_parts and bool(document.incremental_directives)
+        if not (events if is_subscription else has_parts and parts is not None):
             return None
         arguments = SubscriptionArguments(
             bind_variables(document, request.variables),
@@ -147,7 +145,7 @@ class Streamer:
             context=request.context,
             extensions=request.extensions,
         )
-        if parts is None or document.kind == "subscription":
+        if parts is None or is_subscription:
             return adapter.subscribe_document(document, arguments)
         increments = adapter.execute_in_parts(document, arguments)
         return _stream_parts(increments, document.name, is_legacy=parts.is_legacy)
@@ -161,7 +159,7 @@ class Streamer:
         size: int,
         status: int = 200,
     ) -> AsyncGenerator[StreamedAnswer, None]:
-        """Yield the responses to an operation, and log it before the last one.
+        """Yield the responses to an operation, which is logged before the client learns of its end.
 
         Nothing is raised: an exception of the source ends the stream with a response without data.
 
@@ -170,7 +168,7 @@ class Streamer:
         request
             The request.
         start
-            The outcome of :meth:`start_operation`.
+            The running :meth:`start_operation`.
         request_log
             The log. Exceptions are added at once, since the client gets their ids.
         size, status

@@ -304,7 +304,7 @@ def fast_waits() -> Iterator[tuple[str, float]]:
     yield "gqlnb.http.rate_limit_rules.FIRST_BACKOFF", 0.0005
     yield "gqlnb.http.rate_limit_rules.DEFAULT_LIMIT_WAIT", 0.001
     yield "gqlnb.lists.accounts.MAX_RATE_LIMITS", 1
-    yield "gqlnb.github.harvester.requests.DEFAULT_LIMIT_WAIT", 0.001
+    yield "gqlnb.lists.accounts.DEFAULT_LIMIT_WAIT", 0.001
     yield "gqlnb.github.harvester.runner.OVERLOAD_PAUSE", 0.001
 
 

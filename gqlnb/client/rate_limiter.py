@@ -316,15 +316,13 @@ class RateLimiter:
                 msg = f"{self._source}: The endpoint asked to wait {seconds:.0f} s more."
                 raise RateLimited(msg, wait=seconds)
 
-    def record_outcome(self, outcome: Outcome, took: float = 0.0) -> Outcome:
+    def record_outcome(self, outcome: Outcome) -> Outcome:
         """Learn the budget and limits from a result or an error; return it unchanged.
 
         Parameters
         ----------
         outcome
             The outcome of a request.
-        took
-            Seconds from the request to the end of its response.
         """
         result = outcome if isinstance(outcome, Result) else outcome.result
         response = result.response if isinstance(result, Result) else None
@@ -333,7 +331,7 @@ class RateLimiter:
             return outcome
         limit = outcome if isinstance(outcome, RateLimited) else None
         if not isinstance(outcome, Result) and limit is None:
-            return self._record_failure(outcome, took)
+            return self._record_failure(outcome)
         headers = NO_MEMBERS if response is None else response.headers
         extensions, data = NO_MEMBERS, None
         if isinstance(result, Result):
@@ -352,7 +350,7 @@ class RateLimiter:
         budget = read_budget(headers, extensions, data, now)
 
         def apply_outcome(flow: Throttle) -> None:
-            flow.record_answer(budget, headers, took, now)
+            flow.record_answer(budget, headers, now)
             if limit is None:
                 flow.record_success(now)
             else:
@@ -361,12 +359,12 @@ class RateLimiter:
         self._queue.update_flow(apply_outcome)
         return outcome
 
-    def _record_failure(self, error: Outcome, took: float) -> Outcome:
+    def _record_failure(self, error: Outcome) -> Outcome:
         """Count the cost of a request without a usable response, which may have been executed."""
         if not isinstance(error, Result) and classify_failure(error) is not None:
             wait = error.wait if isinstance(error, TransportError) else None
             now = self._queue.clock.now()
-            self._queue.update_flow(lambda flow: flow.record_loss(took, wait, now))
+            self._queue.update_flow(lambda flow: flow.record_loss(wait, now))
         return error
 
 

@@ -215,7 +215,6 @@ class RequestSender:
         self, group: Sequence[PreparedRequest], deadline: float
     ) -> list[Result | GqlnbError] | Failure:
         """Make one attempt; an error that another attempt might not have is returned."""
-        started = monotonic()
         contexts = [replace(one.context, now=time.time()) for one in group]
         array = RequestArray(tuple(one.request for one in group), deadline)
         transport = cast("HttpTransport", group[0].transport)
@@ -224,11 +223,11 @@ class RequestSender:
             outcomes = parse_array(await transport.asend(array), contexts)
         except (TransportError, AnswerError) as error:
             failure = strip_traceback(error)
-            self.limiter.record_outcome(failure, monotonic() - started)
+            self.limiter.record_outcome(failure)
             return failure
         for number, outcome in enumerate(outcomes):
             if isinstance(outcome, TransportError) or (isinstance(outcome, Result) and not number):
-                self.limiter.record_outcome(outcome, monotonic() - started)
+                self.limiter.record_outcome(outcome)
         return outcomes
 
     def _finish(
@@ -270,7 +269,7 @@ class RequestSender:
         finally:  # also after an interrupt: the request was sent and may have cost points
             if on_attempt is not None:
                 on_attempt(outcome, monotonic() - started)
-        return self.limiter.record_outcome(outcome, monotonic() - started)
+        return self.limiter.record_outcome(outcome)
 
     async def asend_once(
         self,
@@ -293,7 +292,7 @@ class RequestSender:
         finally:
             if on_attempt is not None:
                 on_attempt(outcome, monotonic() - started)
-        return self.limiter.record_outcome(outcome, monotonic() - started)
+        return self.limiter.record_outcome(outcome)
 
 
 def find_cached(

@@ -66,17 +66,6 @@ class Decoder(Protocol):
         """
 
 
-class IdentityDecoder:
-    """Decoder of bodies that are not compressed."""
-
-    incomplete = False
-
-    def feed(self, data: bytes) -> Iterator[bytes]:
-        """Yield the bytes unchanged."""
-        if data:
-            yield data
-
-
 class GzipDecoder:
     """Decoder of gzip, with one or more members."""
 
@@ -190,7 +179,7 @@ class DecoderChain:
 
     def __init__(self, decoders: list[Decoder], limit: int | None) -> None:
         self._decoders, self._limit = decoders, limit
-        self._sizes = [0] * len(decoders)
+        self._sizes = [0] * (len(decoders) + 1)  # of the body, and of the output of each coding
 
     @property
     def incomplete(self) -> bool:
@@ -202,15 +191,16 @@ class DecoderChain:
         return self._decode_from(data, 0)
 
     def _decode_from(self, data: bytes, position: int) -> Iterator[bytes]:
+        # Depth first, so that no list of all pieces of one coding exists. The limit holds for each
+        # coding, since a small body may expand between two of them.
+        if position or not self._decoders:
+            self._sizes[position] += len(data)
+            if self._limit is not None and self._sizes[position] > self._limit:
+                raise BodyTooLargeError
         if position == len(self._decoders):
             yield data
             return
-        # Depth first, so that no list of all pieces of one coding exists. The limit holds for each
-        # coding, since a small body may expand between two of them.
         for piece in self._decoders[position].feed(data):
-            self._sizes[position] += len(piece)
-            if self._limit is not None and self._sizes[position] > self._limit:
-                raise BodyTooLargeError
             yield from self._decode_from(piece, position + 1)
 
 
@@ -314,7 +304,7 @@ def create_decoder(header: str, limit: int | None = None) -> Decoder:
     if len(names) > _MAX_CODINGS:
         msg = f"it is compressed {len(names)} times, and at most {_MAX_CODINGS} are undone."
         raise DecompressionError(msg)
-    return DecoderChain([codings[name]() for name in reversed(names)] or [IdentityDecoder()], limit)
+    return DecoderChain([codings[name]() for name in reversed(names)], limit)
 
 
 def decompress_body(parts: Iterable[bytes], encoding: str, limit: int | None) -> bytes:

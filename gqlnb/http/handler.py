@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphql import GraphQLError
 
-from gqlnb.document.json_codec import JSONError, dump_json, dump_valid_json, load_json
+from gqlnb.document.json_codec import JSONError, dump_json, dump_valid_json
 from gqlnb.http.messages import (
     GRAPHQL_CONTENT_TYPE,
     BadRequestError,
@@ -30,9 +30,9 @@ from gqlnb.http.messages import (
     Request,
     Response,
     build_request,
+    load_body,
     negotiate_media_type,
     parse_query_string,
-    parse_request_body,
 )
 from gqlnb.http.multipart_requests import find_boundary, parse_upload_body
 from gqlnb.http.preconditions import (
@@ -58,6 +58,7 @@ _NULL_MESSAGE = "Cannot return null for non-nullable field "
 _SUGGESTION = re.compile(r"\s*Did you mean .*\?\Z", re.DOTALL)
 # graphql-core's messages about values that do not fit their type: they show the value.
 _REJECTED_VALUE = re.compile(r"(?:Int|Float|String|Boolean|ID|Enum '\w+') cannot represent ")
+_ENTRY_LISTS = ("incremental", "completed")  # of a response in parts
 _ENCODING_ERRORS = (JSONError, TypeError, ValueError)  # msgspec and UTF-8 raise the last two
 _LOG = logging.getLogger("gqlnb")
 _LOG.addHandler(logging.NullHandler())  # else logging prints errors into the notebook's cell
@@ -162,37 +163,17 @@ def remove_hints(error: Mapping[str, object]) -> dict[str, object]:
 def encode_members(done: Response, limits: Limits, masked: MaskedErrors) -> bytes:
     """Return the members of an engine's response as JSON, its errors masked and limited.
 
-    Values without a JSON form, which a custom scalar may return, become null with an error.
+    Values without a JSON form, which a custom scalar may return, become null with an error. The
+    causes of a response in parts are those of its errors, of its increments, and of what it
+    completes, in this order.
 
     Raises
     ------
     Exception
-        If members other than `data` cannot be encoded.
+        If the members cannot be encoded.
     """
     if done.body:
         return done.body
-    members: Mapping[str, Any] = done.members or {}
-    errors = members.get("errors") or ()
-    kept = mask_errors(errors, done.causes, limits, masked) if errors else []
-    try:
-        if not errors:
-            return (dump_valid_json if done.is_json_safe else dump_json)(members)
-        return dump_json({**members, "errors": limit_errors(kept, len(errors), limits)})
-    except _ENCODING_ERRORS:
-        # Rare, so the walk through all values is made only after encoding has failed.
-        return dump_json(_repair_members({**members, "errors": kept}, len(errors), limits))
-
-
-def encode_part(done: Response, limits: Limits, masked: MaskedErrors) -> bytes:
-    """Return a part of a response as JSON, like :func:`encode_members`.
-
-    The causes are those of its errors, of its increments, and of what it completes, in this order.
-
-    Raises
-    ------
-    Exception
-        If members other than the data cannot be encoded.
-    """
     causes = iter(done.causes)
 
     def mask_entry(entry: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -202,52 +183,45 @@ def encode_part(done: Response, limits: Limits, masked: MaskedErrors) -> bytes:
         kept = mask_errors(errors, list(islice(causes, len(errors))), limits, masked)
         return {**entry, "errors": limit_errors(kept, len(errors), limits)}
 
-    part = dict(mask_entry(done.members or {}))
-    for name in ("incremental", "completed"):
-        if name in part:
-            part[name] = [mask_entry(entry) for entry in part[name]]
+    members = _map_entries(mask_entry, done.members or {})
+    is_valid = done.is_json_safe and "errors" not in members
     try:
-        return dump_json(part)
+        return (dump_valid_json if is_valid else dump_json)(members)
     except _ENCODING_ERRORS:
-        part = _repair_entry(part, limits)
-        if "incremental" in part:
-            part["incremental"] = [_repair_entry(entry, limits) for entry in part["incremental"]]
-        return dump_json(part)
+        # Rare, so the walk through all values is made only after encoding has failed.
+        return dump_json(_map_entries(lambda entry: _repair_entry(entry, limits), members))
 
 
-def _repair_entry(entry: Mapping[str, Any], limits: Limits) -> dict[str, Any]:
-    """Return a part or an increment with null and an error for each value without a JSON form."""
+def _map_entries(
+    convert: Callable[[Mapping[str, Any]], Mapping[str, Any]], members: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return members, and the increments and completions in them, converted by a function."""
+    converted = dict(convert(members))
+    for name in _ENTRY_LISTS:
+        if name in converted:
+            converted[name] = [convert(entry) for entry in converted[name]]
+    return converted
+
+
+def _repair_entry(entry: Mapping[str, Any], limits: Limits) -> Mapping[str, Any]:
+    """Return members with null and an error for each value without a JSON form."""
+    repaired: dict[str, Any] = {}
     faults: list[dict[str, object]] = []
-    repaired = {
-        name: replace_unserializable(value, (), faults) if name in {"data", "items"} else value
-        for name, value in entry.items()
-    }
-    if faults:
-        _LOG.error("%d values of a part without a JSON form became null", len(faults))
-        for fault in faults:
-            if "id" in entry or "path" in entry:
-                del fault["path"]  # it begins within the increment
-        errors = [*entry.get("errors", ()), *faults]
-        repaired["errors"] = limit_errors(errors, len(errors), limits)
-    return repaired
-
-
-def _repair_members(members: Mapping[str, object], total: int, limits: Limits) -> dict[str, object]:
-    """Return the members with null and an error for each value without a JSON form."""
-    faults: list[dict[str, object]] = []
-    repaired = {
-        name: replace_unserializable(value, (), faults)
-        for name, value in members.items()
-        if name != "data"
-    }
-    for fault in faults:
-        del fault["path"]  # paths are places in the data
-    if "data" in members:
-        repaired["data"] = replace_unserializable(members["data"], (), faults)
-    place = _join_path(faults[0].get("path")) if faults else "the request"
+    is_increment = not {"id", "path"}.isdisjoint(entry)  # whose paths begin within it
+    for name, value in entry.items():
+        found: list[dict[str, object]] = []
+        is_list = name in _ENTRY_LISTS  # whose entries are repaired one by one
+        repaired[name] = value if is_list else replace_unserializable(value, (), found)
+        if name != "data" or is_increment:
+            for fault in found:
+                del fault["path"]
+        faults += found
+    if not faults:
+        return entry
+    place = _join_path(faults[0].get("path"))
     _LOG.error("%d values without a JSON form became null, the first in %s", len(faults), place)
-    errors = [*repaired.pop("errors"), *faults]
-    return {"errors": limit_errors(errors, total + len(faults), limits)} | repaired
+    errors = [*repaired.pop("errors", ()), *limit_errors(faults, len(faults), limits)]
+    return {"errors": errors, **repaired}
 
 
 def replace_unserializable(
@@ -323,19 +297,16 @@ async def _execute(request: HttpRequest, execute: ExecuteRequest, rules: ServerR
     most = rules.limits.body
     if most is not None and len(request.body) > most:
         return build_too_large_error(rules)
-    by_get = request.method == "GET"
     try:
-        parsed = parse_query_string(request.query_string) if by_get else _parse_post(request, rules)
+        parsed = parse_operations(request, rules)
     except BadRequestError as error:
         status = rules.statuses.malformed if error.is_json else 400
         media_type = negotiate_media_type(request.headers.get("accept"))
         return build_error_response(status, str(error), {"content-type": media_type})
     if isinstance(parsed, list):
-        batch = [attach_http_request(item, request, rules) for item in parsed]
-        return await _execute_batch(batch, execute, rules)
-    parsed = attach_http_request(parsed, request, rules)
+        return await _execute_batch(parsed, execute, rules)
     response = await _execute_single(parsed, request, execute, rules)
-    if by_get:  # caches may otherwise store the response to a GET
+    if request.method == "GET":  # caches may otherwise store the response to a GET
         return replace(response, headers={**response.headers, "cache-control": "no-store"})
     return response
 
@@ -359,28 +330,30 @@ def attach_http_request(parsed: Request, request: HttpRequest, rules: ServerRule
     return replace(parsed, http=request) if rules.context is not None else parsed
 
 
-def _parse_post(request: HttpRequest, rules: ServerRules) -> Request | list[Request]:
-    """Parse the body of a POST: a request, or a batch of requests.
+def parse_operations(request: HttpRequest, rules: ServerRules) -> Request | list[Request]:
+    """Parse the body of a POST, or the query string of a GET: a request, or a batch of requests.
 
     Raises
     ------
     BadRequestError
         If it is neither, or not enabled.
     """
+    parsed = (
+        parse_query_string(request.query_string)
+        if request.method == "GET"
+        else _parse_post(request, rules)
+    )
+    if isinstance(parsed, list):
+        return [attach_http_request(item, request, rules) for item in parsed]
+    return attach_http_request(parsed, request, rules)
+
+
+def _parse_post(request: HttpRequest, rules: ServerRules) -> Request | list[Request]:
     body, access = request.body, rules.access
     boundary = find_boundary(request.headers.get("content-type")) if access.uploads else None
-    if boundary is not None:
-        members = parse_upload_body(body, boundary)
-    elif access.batch is None or not body.lstrip(b" \t\r\n").startswith(b"["):
-        return parse_request_body(body)
-    else:
-        try:
-            members = load_json(body)
-        except JSONError as error:
-            msg = f"The body is not JSON: {error}"
-            raise BadRequestError(msg) from None
+    members = load_body(body) if boundary is None else parse_upload_body(body, boundary)
     if access.batch is None or not isinstance(members, list):
-        return build_request(members)
+        return build_request(members, raw=body if boundary is None else b"")
     if not 0 < len(members) <= access.batch:
         msg = (
             f"A batch of {len(members):,} requests is not accepted: at least one and at most "

@@ -17,6 +17,7 @@ from gqlnb.http.messages import (
     GRAPHQL_MEDIA_TYPE,
     JSON_CONTENT_TYPE,
     JSON_MEDIA_TYPE,
+    VALID_BOUNDARY,
     find_media_quality,
     parse_accept,
     parse_parameters,
@@ -281,15 +282,13 @@ MULTIPART_MIXED = "multipart/mixed"
 _NEWER_FORM = "v0.2"  # of `incrementalSpec`
 _EVENTS_PARAMETER = "subscriptionSpec=1.0"
 _OWN_BOUNDARY = "-"  # as Apollo Server and GraphQL Yoga have it
-# RFC 2046, 5.1.1.
-_VALID_BOUNDARY = re.compile(r"[0-9A-Za-z'()+_,\-./:=? ]{0,69}[0-9A-Za-z'()+_,\-./:=?]")
 
 
 def _choose_boundary(parameters: Mapping[str, str]) -> str:
     """Return the boundary that a client asks for, if it is valid, else our own."""
     # gql and older clients of Apollo ask for "graphql", and read no other.
     boundary = parameters.get("boundary", "")
-    return boundary if _VALID_BOUNDARY.fullmatch(boundary) else _OWN_BOUNDARY
+    return boundary if VALID_BOUNDARY.fullmatch(boundary) else _OWN_BOUNDARY
 
 
 class PartFormat(NamedTuple):

@@ -30,6 +30,8 @@ _DEFAULT_PORTS = {"http": ":80", "https": ":443"}
 _WEIGHT = re.compile(r"0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?")
 # RFC 9110, 5.6.6: a parameter, with a quoted or a plain value.
 _PARAMETER = re.compile(r';\s*([^\s;="]+)\s*=\s*(?:"((?:[^"\\]|\\.)*+)"|([^;]*))', re.DOTALL)
+# RFC 2046, 5.1.1.
+VALID_BOUNDARY = re.compile(r"[0-9A-Za-z'()+_,./:=? -]{0,69}[0-9A-Za-z'()+_,./:=?-]")
 _ESCAPED_CHARACTER = re.compile(r'\\(["\\])')  # browsers send other backslashes as they are
 # Media ranges of an `Accept` header that are read; browsers send ten at most, and 16 KB of commas
 # would take some hundredths of a second on the event loop.
@@ -235,7 +237,7 @@ class PersistedQueryError(Exception):
 
     def __init__(self, message: str, code: str) -> None:
         super().__init__(message)
-        self.error = {"message": message, "extensions": {"code": code}}
+        self.error: dict[str, object] = {"message": message, "extensions": {"code": code}}
 
 
 def find_query_hash(extensions: object) -> str | None:
@@ -417,6 +419,18 @@ class RequestArray:
         return b"[" + b",".join(request.encode() for request in self.requests) + b"]"
 
 
+def load_body(body: bytes) -> Any:  # noqa: ANN401 - decoded JSON
+    """Return the decoded JSON of a POST; raise a BadRequestError if it is not JSON."""
+    if not body:
+        msg = 'The body is empty. Send JSON such as {"query": "{ hello }"}.'
+        raise BadRequestError(msg)
+    try:
+        return load_json(body)
+    except JSONError as error:
+        msg = f"The body is not JSON: {error}"
+        raise BadRequestError(msg) from None
+
+
 def parse_request_body(body: bytes) -> Request:
     """Parse the JSON body of a POST.
 
@@ -430,15 +444,7 @@ def parse_request_body(body: bytes) -> Request:
     Unknown members are ignored, null optional members count as absent (GraphQL over HTTP, "Request
     Parameters").
     """
-    if not body:
-        msg = 'The body is empty. Send JSON such as {"query": "{ hello }"}.'
-        raise BadRequestError(msg)
-    try:
-        members = load_json(body)
-    except JSONError as error:
-        msg = f"The body is not JSON: {error}"
-        raise BadRequestError(msg) from None
-    return build_request(members, raw=body)
+    return build_request(load_body(body), raw=body)
 
 
 def parse_query_string(query_string: bytes) -> Request:

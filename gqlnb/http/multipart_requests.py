@@ -15,7 +15,7 @@ from uuid import uuid4
 from gqlnb.document.json_codec import JSONError, dump_json, load_json
 from gqlnb.document.upload import DEFAULT_CONTENT_TYPE, Upload
 from gqlnb.errors import TransportError, sanitize_text
-from gqlnb.http.messages import BadRequestError, parse_parameters
+from gqlnb.http.messages import VALID_BOUNDARY, BadRequestError, parse_parameters
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -97,10 +97,9 @@ class MultipartBody:
         }
         self._sizes = [_measure_upload(file) for file in self._files]
         sizes = [size for size in self._sizes if size is not None]
+        self._heads = [self._build_file_head(at, file) for at, file in enumerate(self._files)]
         if len(sizes) == len(self._files):
-            heads = sum(
-                len(head) + 2 for head in map(self._build_file_head, range(len(self._files)))
-            )
+            heads = sum(len(head) + 2 for head in self._heads)
             length = len(self._head) + heads + sum(sizes) + len(self._end)
             self.headers["Content-Length"] = str(length)
 
@@ -110,16 +109,15 @@ class MultipartBody:
             f"Content-Type: {content_type}\r\n\r\n"
         ).encode("utf-8", "replace")
 
-    def _build_file_head(self, at: int) -> bytes:
-        file = self._files[at]
+    def _build_file_head(self, at: int, file: Upload) -> bytes:
         name = file.filename.translate(_NAME_ESCAPES)
         return self._build_part_head(f'name="{at}"; filename="{name}"', file.content_type)
 
     def __iter__(self) -> Iterator[bytes]:
         yield self._head
-        for at, file in enumerate(self._files):
-            yield self._build_file_head(at)
-            yield from self._read_file(file, self._sizes[at])
+        for head, file, size in zip(self._heads, self._files, self._sizes, strict=True):
+            yield head
+            yield from self._read_file(file, size)
             yield b"\r\n"
         yield self._end
 
@@ -154,7 +152,6 @@ def _measure_upload(file: Upload) -> int | None:
 
 MAX_PARTS = 64
 MAX_PART_HEAD = 4096  # bytes
-_BOUNDARY = re.compile(r"[0-9A-Za-z'()+_,./:=? -]{0,69}[0-9A-Za-z'()+_,./:=?-]")  # RFC 2046, 5.1.1
 _INDEX = re.compile(r"0|[1-9][0-9]{0,8}")
 _ADVICE = "Send the fields 'operations' and 'map', then the files."
 
@@ -180,7 +177,7 @@ def find_boundary(content_type: str | None) -> str | None:
     if media != "multipart/form-data":
         return None
     boundary = parameters.get("boundary", "")
-    if not _BOUNDARY.fullmatch(boundary):
+    if not VALID_BOUNDARY.fullmatch(boundary):
         _refuse("The Content-Type multipart/form-data needs a boundary.")
     return boundary
 

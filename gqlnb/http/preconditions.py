@@ -313,12 +313,6 @@ def build_too_large_error(rules: ServerRules) -> Response:
     return build_error_response(rules.statuses.too_large, message)
 
 
-def build_timeout_error(request: HttpRequest, rules: ServerRules) -> Response:
-    """Return the response to a body that was not received in time."""
-    message = f"The body was not received within {rules.limits.body_seconds:g} seconds."
-    return add_cors_headers(build_error_response(408, message), request, rules)
-
-
 # The order matters: the Origin is compared with a Host that was checked; a preflight carries no
 # token; and a page of another origin learns nothing from the checks of token and body.
 PRECONDITIONS: tuple[Callable[[HttpRequest, ServerRules], Response | None], ...] = (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import deque
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -372,53 +371,13 @@ def read_retry_after(headers: Mapping[str, str], now: float, *, limited: bool) -
 
 MAX_CONCURRENT = 6  # requests at once; browsers open as many connections to one host
 # GitHub allows 60 s of CPU time per minute, "estimated by the total response time" (its
-# documentation, "Secondary rate limits"): one request at a time, without a pause.
+# documentation, "Secondary rate limits"): one request at a time cannot take more.
 GITHUB_MAX_CONCURRENT = 1
-MINUTE = 60.0
 _GITHUB_HEADERS = frozenset({"x-github-request-id", "x-github-media-type"})
 OBSERVED_HEADERS = RATE_LIMIT_HEADERS | _GITHUB_HEADERS
 # Seconds by which the reset times of one window differ, where they are sent as seconds from now.
 _RESET_TOLERANCE = 2.0
 RECOVERY_ANSWERS = 10  # responses in a row after which concurrency is raised again
-
-
-class ResponseTimes:
-    """Response times of the last minute, by the second of their end."""
-
-    def __init__(self) -> None:
-        self._seconds: deque[list[float]] = deque()  # second, sum, count
-        self._mean_seconds = 0.0  # of one response
-
-    def add(self, took: float, now: float) -> None:
-        """Record the response time of a request."""
-        second = now // 1
-        if not self._seconds or self._seconds[-1][0] != second:
-            self._seconds.append([second, 0.0, 0])
-        self._seconds[-1][1] += took
-        self._seconds[-1][2] += 1
-        spent, count = (sum(entry[n] for entry in self._seconds) for n in (1, 2))
-        self._mean_seconds = spent / count
-
-    def compute_wait(self, flying: int, now: float) -> float | None:
-        """Return the seconds until one more response of the mean duration fits into a minute.
-
-        Parameters
-        ----------
-        flying
-            Number of requests in flight; None is returned if it does not fit beside them.
-        now
-            The time.
-        """
-        while self._seconds and self._seconds[0][0] + 1 + MINUTE <= now:
-            self._seconds.popleft()
-        over = sum(entry[1] for entry in self._seconds) + (flying + 1) * self._mean_seconds - MINUTE
-        wait = 0.0
-        for second, seconds, _ in self._seconds:
-            if over <= 0:
-                return wait
-            over -= seconds
-            wait = second + 1 + MINUTE - now
-        return wait if over <= 0 or not flying else None
 
 
 class Throttle(msgspec.Struct):
@@ -455,7 +414,6 @@ class Throttle(msgspec.Struct):
     _unexplained_limits: int = 0  # in a row, without Retry-After
     _slowdowns: int = 0
     _recoveries: int = 0
-    _response_times: ResponseTimes = msgspec.field(default_factory=ResponseTimes)
 
     @property
     def capacity(self) -> int:
@@ -497,11 +455,7 @@ class Throttle(msgspec.Struct):
                 wait = max(wait, short / budget.restored)
             elif short > 0 and budget.reset is not None:
                 wait = max(wait, budget.reset.timestamp() + CLOCK_MARGIN - now)
-        # Only GitHub counts response times; elsewhere a long response is no reason to wait.
-        spans = self._response_times.compute_wait(self.in_flight, now) if self._is_github else 0.0
-        if spans is None or (self.in_flight >= self.capacity and not wait):
-            return None
-        return max(wait, spans)
+        return None if self.in_flight >= self.capacity and not wait else wait
 
     def start_request(self) -> None:
         """Record that a request is sent."""
@@ -511,28 +465,22 @@ class Throttle(msgspec.Struct):
         """Record the end of a request."""
         self.in_flight -= 1
 
-    def record_loss(self, took: float, wait: float | None, now: float) -> None:
+    def record_loss(self, wait: float | None, now: float) -> None:
         """Record a request without a response: the endpoint may have charged it.
 
         Parameters
         ----------
-        took
-            Seconds until it failed.
         wait
             Seconds to wait according to the endpoint, None if unknown.
         now
             The time.
         """
-        if self._is_github and took > 0:
-            self._response_times.add(took, now)
         self.blocked_until = max(self.blocked_until, now + (wait or 0.0))
         remaining = self._budget.remaining
         if remaining is not None:
             self._budget = replace(self._budget, remaining=max(0, remaining - 1))
 
-    def record_answer(
-        self, budget: Budget, headers: Mapping[str, str], took: float, now: float
-    ) -> None:
+    def record_answer(self, budget: Budget, headers: Mapping[str, str], now: float) -> None:
         """Record a response.
 
         Parameters
@@ -541,15 +489,11 @@ class Throttle(msgspec.Struct):
             The budget in the response.
         headers
             Its headers by lower-case name.
-        took
-            Seconds from the request to the end of the response.
         now
             The time.
         """
         self._has_answer = True
         self._is_github = self._is_github or not _GITHUB_HEADERS.isdisjoint(headers)
-        if self._is_github and took > 0:
-            self._response_times.add(took, now)
         if budget:
             self._update_budget(budget, now)
 

@@ -389,8 +389,7 @@ def _parse_response(response: Response, asked: ResponseContext) -> Result:
             f"received. It is in error.result. {INCREMENTAL_ADVICE}"
         )
         raise AnswerError(msg, result=result)
-    transient = _find_transient(result, response, asked) if result.errors else None
-    limited = _reports_limit(result, response, asked) if result.errors else False
+    transient, limited = _find_reported_failure(result, response, asked)
     if result.data is None or transient is not None or limited:
         has_data = members.get("data", {}) != {}
         return _resolve_failure(result, transient, response, asked, has_data=has_data)
@@ -459,30 +458,26 @@ def _is_request_error(result: Result, response: Response, asked: ResponseContext
     return refused and not any(error.get("path") for error in result.errors)
 
 
-def _find_transient(
+def _find_reported_failure(
     result: Result, response: Response, asked: ResponseContext
-) -> TransientFailure | None:
-    """Return the failure that the endpoint reports as temporary, or None."""
+) -> tuple[TransientFailure | None, bool]:
+    """Return the failure that the endpoint reports as temporary; and whether a limit stopped it.
+
+    All fields are null then, or an error has no path: a limit with a path beside other data is that
+    of one field, and a mutation with data was executed.
+    """
     # Errors with causes are of resolvers in this process; errors of an event concern that event.
     local = bool(response.causes) or (response.members is not None and response.replayed)
-    if local or asked.document.kind == "subscription" or not 200 <= response.status < 300:
-        return None
-    return find_transient_failure(result.data, result.errors)
-
-
-def _reports_limit(result: Result, response: Response, asked: ResponseContext) -> bool:
-    """Return whether a limit stopped the request: all fields are null, or an error has no path.
-
-    A limit with a path beside other data is that of one field; a mutation with data was executed.
-    """
-    local = bool(response.causes) or (response.members is not None and response.replayed)
-    if local or asked.document.kind == "subscription":
-        return False
+    if local or asked.document.kind == "subscription" or not result.errors:
+        return None, False
+    succeeded = 200 <= response.status < 300
+    transient = find_transient_failure(result.data, result.errors) if succeeded else None
     # GitHub's fields that may be null stay beside the error, as `{"data": {"repository": null}}`.
     is_null = is_empty(result.data)
-    return (is_null or asked.document.kind == "query") and any(
+    is_limited = (is_null or asked.document.kind == "query") and any(
         is_limit_error(error) for error in result.errors if is_null or not error.get("path")
     )
+    return transient, is_limited
 
 
 def is_limit_error(error: Mapping[str, object]) -> bool:
@@ -524,17 +519,16 @@ def _normalize_response(response: Response, asked: ResponseContext) -> tuple[Res
         response = nullify_response(response)
     if has_json_media_type(response):
         return response, True
-    fault: InvalidPartError | None = None
     if response.body and response.status != 200:
         response = take_first_part(response)
     elif response.body and asked.document.kind != "subscription":
         try:
             response = assemble_response(response)
         except InvalidPartError as error:
-            fault = error
-    if fault is not None:
-        msg = f"{asked.source}: the parts of the incremental response are inconsistent: {fault}."
-        raise AnswerError(msg)
+            msg = (
+                f"{asked.source}: the parts of the incremental response are inconsistent: {error}."
+            )
+            raise AnswerError(msg) from None
     return response, has_json_media_type(response)
 
 
@@ -839,21 +833,19 @@ def _raise_if_refused(
     if response.status == 401 or is_denied or not UNAUTHENTICATED_CODES.isdisjoint(codes):
         # The endpoint knows a token without scopes, and GitHub's message says where to add them.
         advice = "" if "INSUFFICIENT_SCOPES" in codes else f" {TOKEN_ADVICE}"
-        msg = f"{where}: {end_sentence(reason)}{advice}{documentation}"
-        raise AuthError(msg, status=response.status, result=result)
-    advice = _describe_permissions(response.headers, asked.clean_text)
-    # GitHub names a page of its documentation beside each refusal, and a firewall does not.
-    if response.status == 403 and (advice or documentation or PERMISSION_WORDS.search(reason)):
-        msg = f"{where}: {end_sentence(reason)}{advice}{documentation}"
-        raise AuthError(msg, status=response.status, result=result)
+    else:
+        advice = _describe_permissions(response.headers, asked.clean_text)
+        # GitHub names a page of its documentation beside each refusal, and a firewall does not.
+        is_explained = advice or documentation or PERMISSION_WORDS.search(reason)
+        if response.status != 403 or not is_explained:
+            return
+    msg = f"{where}: {end_sentence(reason)}{advice}{documentation}"
+    raise AuthError(msg, status=response.status, result=result)
 
 
 def _describe_documentation(response: Response, asked: ResponseContext) -> str:
     """Return a sentence with the page that GitHub names beside its message; empty without."""
-    members: object = None
-    with suppress(JSONError):
-        members = load_json(response.body)
-    address = members.get("documentation_url") if isinstance(members, dict) else None
+    address = load_members(response.body).get("documentation_url")
     if not isinstance(address, str) or not address.startswith("https://"):
         return ""
     return f" See {asked.clean_text(address, 200)} for help."
@@ -877,12 +869,8 @@ def _describe_permissions(
     """Return advice for a refused token from GitHub's headers; empty without them."""
     _, has_address, address = headers.get(SSO_HEADER, "").partition("url=")
     needed = headers.get(PERMISSIONS_HEADER, "")
-    texts = []
-    if has_address:
-        texts.append(f" Authorize the token at {clean(address, 400)}")
-    if needed:
-        texts.append(f" It needs these permissions: {clean(needed, 200)}.")
-    return "".join(texts)
+    advice = f" Authorize the token at {clean(address, 400)}" if has_address else ""
+    return f"{advice} It needs these permissions: {clean(needed, 200)}." if needed else advice
 
 
 def _is_rate_limited(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Literal, NamedTuple
 
 from gqlnb.errors import OptionError
@@ -99,16 +99,7 @@ class Access:
             self, "origins", _normalize_names("origins", self.origins, _normalize_access_origin)
         )
         # A string such as "no" is true: refuse it rather than open what was to be closed.
-        for option in (
-            "page",
-            "get",
-            "uploads",
-            "introspection",
-            "hints",
-            "health",
-            "metrics",
-            "log",
-        ):
+        for option in (entry.name for entry in fields(self) if isinstance(entry.default, bool)):
             if not isinstance(getattr(self, option), bool):
                 raise_option_error(option, getattr(self, option), "True or False", owner="Access")
         most = self.batch

@@ -16,6 +16,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from gqlnb.document.json_codec import JSONError, dump_valid_json, encode_in_pieces
+from gqlnb.document.sized_cache import SizedCache
 from gqlnb.errors import OptionError, sanitize_text
 from gqlnb.http import incremental
 from gqlnb.http.content_encoding import MIN_COMPRESSED_BYTES, compress_body, negotiate_encoding
@@ -25,7 +26,6 @@ from gqlnb.http.handler import (
     encode_response,
     handle_checked_request,
 )
-from gqlnb.http.incremental import negotiate_parts
 from gqlnb.http.messages import (
     GRAPHQL_CONTENT_TYPE,
     JSON_CONTENT_TYPE,
@@ -39,7 +39,6 @@ from gqlnb.http.preconditions import (
     JSON_HEADERS,
     add_cors_headers,
     build_error_response,
-    build_timeout_error,
     check_preconditions,
     is_event_connection_request,
 )
@@ -66,7 +65,6 @@ from gqlnb.server.streams import (
     Streamer,
     StreamSlots,
     build_start_message,
-    create_streamer,
     try_stream,
 )
 from gqlnb.server.websocket_sessions import serve_websocket
@@ -120,39 +118,18 @@ class KnownHead(NamedTuple):
     encoding: str | None
 
 
-class HeadCache:
-    """The known heads under one set of rules.
+HeadCache = SizedCache[bytes, KnownHead]
 
-    Attributes
-    ----------
-    get
-        Returns the KnownHead of the bytes of a head, or None.
-    """
 
-    def __init__(self, rules: ServerRules) -> None:
-        self._rules = rules
-        self._by_bytes: dict[bytes, KnownHead] = {}
-        self.get = self._by_bytes.get
-
-    def add_head(self, head: bytes, request: HttpRequest) -> None:
-        """Store a head if it is cacheable.
-
-        Parameters
-        ----------
-        head
-            The bytes, with the empty line at the end.
-        request
-            The request, whose head has passed all checks.
-        """
-        if len(head) > MAX_HEAD_BYTES or not _is_cacheable(request, self._rules):
-            return
-        if len(self._by_bytes) >= MAX_HEADS:
-            del self._by_bytes[next(iter(self._by_bytes))]
-        media_type = negotiate_media_type(request.headers.get("accept"))
-        encoding = negotiate_encoding(request.headers.get("accept-encoding"))
-        is_graphql = media_type == GRAPHQL_CONTENT_TYPE
-        length = int(request.headers.get("content-length", "0"))
-        self._by_bytes[head] = KnownHead(length, is_graphql, encoding)
+def add_head(heads: HeadCache, head: bytes, request: HttpRequest, rules: ServerRules) -> None:
+    """Store the bytes of a head that has passed all checks, if it is cacheable."""
+    if len(head) > MAX_HEAD_BYTES or not _is_cacheable(request, rules):
+        return
+    media_type = negotiate_media_type(request.headers.get("accept"))
+    encoding = negotiate_encoding(request.headers.get("accept-encoding"))
+    length = int(request.headers.get("content-length", "0"))
+    known = KnownHead(length, media_type == GRAPHQL_CONTENT_TYPE, encoding)
+    heads.add(head, known, len(head))
 
 
 def _is_cacheable(request: HttpRequest, rules: ServerRules) -> bool:
@@ -166,7 +143,7 @@ def _is_cacheable(request: HttpRequest, rules: ServerRules) -> bool:
         and headers.get("connection", "keep-alive").lower() == "keep-alive"
         and request.method == "POST"
         and incremental.negotiate_events(headers.get("accept")) == "never"
-        and negotiate_parts(headers.get("accept")) is None
+        and incremental.negotiate_parts(headers.get("accept")) is None
     )
 
 
@@ -274,9 +251,12 @@ def _build_served_schema(schema: object, rules: ServerRules) -> ServedSchema:
         has_subscriptions=graphql.subscription_type is not None,
         token_guides=graphql.extensions.get(GUIDES_EXTENSION, BEARER_GUIDES),
     )
-    execute = RequestExecutor(executable, rules.limits, rules.access, rules.context)
-    streams = create_streamer(executable, execute, rules)
-    return ServedSchema(executable, execute, rules, streams, HeadCache(rules))
+    execute = RequestExecutor(executable, rules)
+    has_streams = rules.has_subscriptions or execute.adapter.delivers_parts
+    streams = Streamer(execute) if has_streams else None
+    return ServedSchema(
+        executable, execute, rules, streams, SizedCache(MAX_HEADS, MAX_HEADS * MAX_HEAD_BYTES)
+    )
 
 
 class App:
@@ -371,19 +351,9 @@ class App:
         self._replace_served(_build_served_schema(schema, self._served.rules))
 
     @property
-    def limits(self) -> Limits:
-        """The limits."""
-        return self._served.rules.limits
-
-    @property
-    def path(self) -> str:
-        """The path of the endpoint."""
-        return self._served.rules.path
-
-    @property
-    def access(self) -> Access:
-        """The access rules."""
-        return self._served.rules.access
+    def rules(self) -> ServerRules:
+        """The rules, with the limits, the access rules and the path of the endpoint."""
+        return self._served.rules
 
     def is_in_resolver(self) -> bool:
         """Return whether the calling thread runs a resolver for this application."""
@@ -439,7 +409,7 @@ class App:
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         """Handle an ASGI connection: a request, a WebSocket or the lifespan."""
-        is_logged = self.access.log and scope["type"] != "lifespan"
+        is_logged = self.rules.access.log and scope["type"] != "lifespan"
         line = AccessLine(scope, send) if is_logged else None
         try:
             # Some hosts raise it from `send` after a disconnect (ASGI, "Disconnected client").
@@ -473,10 +443,8 @@ class App:
     async def _handle_http(
         self, scope: MutableMapping[str, Any], receive: Receive, send: Send
     ) -> None:
-        began = read_clocks()
         served = self._served  # read once: another thread may replace it
-        rules = served.rules
-        request = parse_scope(scope)
+        began, rules, request = read_clocks(), served.rules, parse_scope(scope)
         closing = _CLOSE_HEADER if scope.get("http_version", "1.1") < "2" else ()
         head = scope.get("state", {}).get(HEAD_KEY)
         request, response = await _check_head(request, served, head)
@@ -491,7 +459,8 @@ class App:
         try:
             body, more = await read_body(receive, rules.limits)
         except TimeoutError:
-            response = build_timeout_error(request, rules)
+            late = f"The body was not received within {rules.limits.body_seconds:g} seconds."
+            response = add_cors_headers(build_error_response(408, late), request, rules)
             self.request_log.add_request(began, response)
             await send_response(send, response, receive, closing)
             return
@@ -592,11 +561,11 @@ async def _check_head(
     except RESOLVER_EXCEPTIONS as error:  # a token's source may fail
         response = build_internal_error(error, None, [])
     if response is None and head is not None:
-        served.heads.add_head(head, request)
+        add_head(served.heads, head, request, served.rules)
     if response is not None or served.rules.verify is None:
         return request, response
     header = request.headers.get("authorization")
-    return await authenticate(request, served.rules, served.execute.pool, header)
+    return await authenticate(request, served.execute, header)
 
 
 def parse_scope(scope: Mapping[str, Any]) -> HttpRequest:

@@ -6,8 +6,6 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
-from functools import partial
-from inspect import isawaitable, iscoroutinefunction
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from gqlnb.errors import OptionError, sanitize_text
@@ -18,38 +16,35 @@ from gqlnb.tokens import ACCEPTED_SCHEMES, Token
 
 if TYPE_CHECKING:
     from gqlnb.http.messages import HttpRequest, Response
-    from gqlnb.http.server_rules import ServerRules
-    from gqlnb.server.worker_pool import WorkerPool
+    from gqlnb.server.request_executor import RequestExecutor
 
 T = TypeVar("T")
 TokenOption = Token | str | Mapping[str, "Token | str"] | Callable[[str], object] | None
 _LOG = logging.getLogger("gqlnb")
 
 
-class NamedTokens:
-    """Tokens by the names of their holders.
+def _create_verifier(tokens: Mapping[str, Token | str]) -> Callable[[str], Awaitable[str | None]]:
+    """Return a function that returns the name for a token, or None.
 
     Parameters
     ----------
     tokens
-        A token, or its source, by name.
+        A token, or its source, by the name of its holder.
     """
+    if not tokens:
+        msg = "token= takes a mapping with at least one name, such as {'anna': 'env:ANNA'}."
+        raise OptionError(msg)
+    by_name = {name: Token.from_source(source) for name, source in tokens.items()}
 
-    def __init__(self, tokens: Mapping[str, Token | str]) -> None:
-        if not tokens:
-            msg = "token= takes a mapping with at least one name, such as {'anna': 'env:ANNA'}."
-            raise OptionError(msg)
-        self._tokens = {name: Token.from_source(source) for name, source in tokens.items()}
-
-    def __call__(self, text: str) -> str | None:
-        """Return the name for a token, or None; every token is compared, in constant time."""
+    async def find_name(text: str) -> str | None:  # async: it needs no thread
+        # Every token is compared, in constant time.
         header = f"Bearer {text}"
         names = [
-            name
-            for name, token in self._tokens.items()
-            if token is not None and token.matches(header)
+            name for name, token in by_name.items() if token is not None and token.matches(header)
         ]
         return names[0] if names else None
+
+    return find_name
 
 
 def read_token_option(token: object) -> tuple[Token | None, Callable[[str], object] | None]:
@@ -63,7 +58,7 @@ def read_token_option(token: object) -> tuple[Token | None, Callable[[str], obje
         If a source has no token, or is of another kind.
     """
     if isinstance(token, Mapping):
-        return None, NamedTokens(token)
+        return None, _create_verifier(token)
     if callable(token) and not isinstance(token, Token):
         return None, cast("Callable[[str], object]", token)
     return Token.from_source(token), None
@@ -75,29 +70,18 @@ def find_bearer(header: str | None) -> str | None:
     return text.strip() or None if word.lower() in ACCEPTED_SCHEMES else None
 
 
-async def call_function(
-    function: Callable[..., T | Awaitable[T]], argument: object, pool: WorkerPool
-) -> T:
-    """Call a function of the user, in a worker thread unless it is ``async``."""
-    if iscoroutinefunction(function):
-        return await function(argument)  # type: ignore[no-any-return]
-    result = await pool.run(partial(function, argument))
-    return await result if isawaitable(result) else result
-
-
 async def authenticate(
-    request: HttpRequest, rules: ServerRules, pool: WorkerPool, header: str | None
+    request: HttpRequest, execute: RequestExecutor, header: str | None
 ) -> tuple[HttpRequest, Response | None]:
-    """Verify the token of a request by ``rules.verify``.
+    """Verify the token of a request by the function of ``token=``.
 
     Parameters
     ----------
     request
         The request.
-    rules
-        The rules of the server.
-    pool
-        Runs a function that is not ``async``.
+    execute
+        The executor, with the rules of the server. Its threads run a function that is not
+        ``async``.
     header
         The ``Authorization`` header, which a WebSocket may send in its first message.
 
@@ -106,15 +90,15 @@ async def authenticate(
     (HttpRequest, Response or None)
         The request with the identity, and the response that refuses it.
     """
-    verify, text = rules.verify, find_bearer(header)
+    rules, text = execute.rules, find_bearer(header)
+    verify = rules.verify
     if verify is None:
         return request, None
     refusal: Response | None = None
     identity: object = None
     try:
         if text is not None:
-            quick = isinstance(verify, NamedTokens)
-            identity = verify(text) if quick else await call_function(verify, text, pool)
+            identity = await execute.pool.call_function(verify, text)
         if identity is None or identity is False:
             refusal = build_token_error(header, rules)
     except PermissionError as error:

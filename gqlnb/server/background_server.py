@@ -26,7 +26,6 @@ from gqlnb.server.app import App
 from gqlnb.server.authentication import read_token_option
 from gqlnb.server.deployment import (
     Certificate,
-    bind_unix_socket,
     check_root_path,
     read_certificate,
 )
@@ -115,11 +114,11 @@ class Server:
         self._is_port_chosen = chosen
         self.host = host
         self.token = token
-        self.port: int = 0 if listener.is_unix else listener.address.sockaddr[1]
-        path = listener.app.path
+        self.port: int = 0 if listener.address.is_unix else listener.address.sockaddr[1]
+        path = listener.app.rules.path
         # Browsers resolve it against the page of the notebook, which has the origin of the proxy.
         self._link = f"{root_path}{path}" if root_path else None
-        if listener.is_unix:  # the form that requests-unixsocket has introduced
+        if listener.address.is_unix:  # the form that requests-unixsocket has introduced
             self.url = f"http+unix://{quote(host, safe='')}{path}"
             return
         # Clients cannot connect to the address that means all interfaces.
@@ -250,10 +249,12 @@ class Server:
         return f"Server({where}{', closed' if self.closed else ''})"
 
     def _repr_html_(self) -> str:
-        if self.closed or (self._is_port_chosen and self._link is None):
-            # JupyterLab's extension replaces it by the address, in the page and not in the file.
-            return f'<code class="gqlnb">{escape(repr(self))}</code>'
-        if self._link is None and self._listener.is_unix:  # no browser opens one
+        # JupyterLab's extension replaces a chosen port by the address, in the page and not in the
+        # file; no browser opens a Unix socket.
+        has_no_link = self._link is None and (
+            self._is_port_chosen or self._listener.address.is_unix
+        )
+        if self.closed or has_no_link:
             return f'<code class="gqlnb">{escape(repr(self))}</code>'
         url = escape(self._link or self.url, quote=True)
         return f'GraphQL at <a href="{url}" target="_blank" rel="noopener">{url}</a>'
@@ -392,10 +393,8 @@ def start_server(
     """Serve an application at an address, in the place of our own server there."""
     with _lock:
         cell = find_calling_cell() if port == 0 else None
-        listener = (
-            _take_over_listener(address, app, certificate)
-            or _inherit_listener(cell, address, app, certificate)
-            or _open_listener(address, app, certificate)
+        listener = _reuse_listener(cell, address, app, certificate) or _open_listener(
+            address, app, certificate
         )
         if listener.owner is not None:
             background.servers.remove(listener.owner)
@@ -448,39 +447,26 @@ def find_allowed_hosts(
     raise ServerError(message)
 
 
-def _take_over_listener(
-    address: Address, app: App, certificate: Certificate | None
-) -> Listener | None:
-    """Switch our own server at an address to `app`."""
-    for listener in list(_listeners):
-        if listener.address != address:
-            continue
-        if listener.can_switch_to(app, certificate):
-            listener.switch_to(app, certificate)
-            return listener
-        listener.owner.close()
-    return None
-
-
-def _inherit_listener(
+def _reuse_listener(
     cell: CellRun | None, address: Address, app: App, certificate: Certificate | None
 ) -> Listener | None:
-    """Switch a server that an earlier run of the cell started to `app`; close its others."""
+    """Switch our own server at an address, or one of an earlier run of the cell, to `app`."""
+    # Others of earlier runs, and one that cannot be switched, are closed.
     kept: Listener | None = None
     for listener in list(_listeners):
-        if cell is None or not cell.is_rerun_of(listener.cell):
+        is_rerun = cell is not None and cell.is_rerun_of(listener.cell)
+        if not is_rerun and listener.address != address:
             continue
-        is_usable = listener.can_switch_to(app, certificate)
-        if kept is None and is_usable and _is_same_host(listener.address, address):
+        is_same_host = (address.family, address.sockaddr[0]) == (
+            listener.address.family,
+            listener.address.sockaddr[0],
+        )
+        if kept is None and is_same_host and listener.can_switch_to(app, certificate):
             listener.switch_to(app, certificate)
             kept = listener
         else:
             listener.owner.close()
     return kept
-
-
-def _is_same_host(one: Address, other: Address) -> bool:
-    return (one.family, one.sockaddr[0]) == (other.family, other.sockaddr[0])
 
 
 def _open_listener(address: Address, app: App, certificate: Certificate | None) -> Listener:
@@ -498,23 +484,20 @@ def _open_listener(address: Address, app: App, certificate: Certificate | None) 
     ServerError
         If the system refuses to open the port.
     """
-    if address.family == getattr(socket, "AF_UNIX", None):
-        sock = bind_unix_socket(address.sockaddr[0])
-    else:
-        sock = _bind_port(address)
+    sock = _bind_address(address)
     listener = Listener(sock, app, certificate.create_context() if certificate else None)
     listener.start()
     return listener
 
 
-def _bind_port(address: Address) -> socket.socket:
+def _bind_address(address: Address) -> socket.socket:
     """Return a listening socket; our own server on another address of its port is closed."""
     # One on all addresses uses the port of each.
     try:
         return bind_socket(address)
     except PortInUseError:
-        port = address.sockaddr[1]
-        ours = [ready for ready in _listeners if ready.address.sockaddr[1:2] == (port,)]
+        port = address.sockaddr[1:2]
+        ours = [ready for ready in _listeners if port and ready.address.sockaddr[1:2] == port]
         if not ours:
             raise
         for listener in ours:

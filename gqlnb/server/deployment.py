@@ -20,7 +20,6 @@ PathLike = str | os.PathLike[str]
 _PATH_PATTERN = re.compile(r"/|(/[A-Za-z0-9_~-][A-Za-z0-9_.~-]*)+")
 # Also the names in JupyterHub's paths, such as "/user/ann%40example.com/proxy/4000".
 _ROOT_PATH_PATTERN = re.compile(r"(/[A-Za-z0-9_~%@-][A-Za-z0-9_.~%@-]*)*")
-_OWNER_ONLY = 0o600
 
 
 def check_path(path: object) -> str:
@@ -125,34 +124,16 @@ def read_certificate(certfile: PathLike | None, keyfile: PathLike | None) -> Cer
     return certificate
 
 
-def bind_unix_socket(path: str) -> socket.socket:
-    """Return a socket that listens at a path, and replace one that nobody listens to.
+def remove_stale_socket(path: str) -> None:
+    """Remove the file of a Unix socket that a killed process left.
 
     Raises
     ------
     PortInUseError
         If another program listens there.
     ServerError
-        If there is another file, or the system refuses.
+        If there is another file.
     """
-    _remove_stale_socket(path)
-    sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    try:
-        sock.bind(path)
-        # uvicorn lets everybody connect. Until listen() nobody can.
-        os.chmod(path, _OWNER_ONLY)
-        sock.listen(2048)
-        sock.setblocking(False)  # noqa: FBT003 - its only parameter
-    except OSError as error:
-        sock.close()
-        quoted = sanitize_text(repr(path))
-        message = f"Cannot listen on the socket {quoted}: {error.strerror or error}."
-        raise ServerError(message) from error
-    return sock
-
-
-def _remove_stale_socket(path: str) -> None:
-    """Remove the file that a killed process left."""
     with suppress(FileNotFoundError):
         quoted = sanitize_text(repr(path))
         if not stat.S_ISSOCK(os.lstat(path).st_mode):

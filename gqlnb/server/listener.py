@@ -21,6 +21,7 @@ from operator import index
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gqlnb.errors import PortInUseError, ServerError, sanitize_text
+from gqlnb.server.deployment import remove_stale_socket
 
 if TYPE_CHECKING:
     import ssl
@@ -87,6 +88,7 @@ def _get_execute_request(shell: object) -> dict[str, Any]:
     return message if isinstance(message, dict) else {}
 
 
+_OWNER_ONLY = 0o600
 _BACKLOG = 2048  # connections waiting to be accepted; uvicorn's default
 GRACE_SECONDS = 1.0  # seconds for running requests when a server is closed
 _STUCK_SECONDS = 1.0  # further seconds before a loop that a resolver blocks is abandoned
@@ -99,6 +101,11 @@ class Address(NamedTuple):
 
     family: socket.AddressFamily
     sockaddr: tuple[Any, ...]
+
+    @property
+    def is_unix(self) -> bool:
+        """Whether it is the path of a Unix socket."""
+        return len(self.sockaddr) == 1
 
 
 def resolve_address(host: str, port: int) -> Address:
@@ -131,14 +138,14 @@ def resolve_address(host: str, port: int) -> Address:
 
 
 def bind_socket(address: Address) -> socket.socket:
-    """Return a listening socket.
+    """Return a listening socket; a Unix socket to which nobody listens is replaced.
 
     Raises
     ------
     PortInUseError
         If another socket listens there.
     ServerError
-        If the system refuses.
+        If the system refuses, or another file is at the path of a Unix socket.
     """
     if sys.platform == "emscripten":
         msg = (
@@ -146,12 +153,21 @@ def bind_socket(address: Address) -> socket.socket:
             "itself: gqlnb.connect(schema)."
         )
         raise ServerError(msg)
+    if address.is_unix:
+        remove_stale_socket(address.sockaddr[0])
     # asyncio sets TCP_NODELAY only for IPPROTO_TCP; without it a second response waits 40 ms.
-    sock = socket.socket(address.family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    sock = socket.socket(
+        address.family, socket.SOCK_STREAM, 0 if address.is_unix else socket.IPPROTO_TCP
+    )
     try:
-        if os.name == "posix":  # on Windows the option would share a port in use
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        sock.bind(address.sockaddr)
+        if address.is_unix:
+            sock.bind(address.sockaddr[0])
+            # uvicorn lets everybody connect. Until listen() nobody can.
+            os.chmod(address.sockaddr[0], _OWNER_ONLY)
+        else:
+            if os.name == "posix":  # on Windows the option would share a port in use
+                sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            sock.bind(address.sockaddr)
         sock.listen(_BACKLOG)
         sock.setblocking(False)  # noqa: FBT003 - its only parameter
     except OSError as error:
@@ -161,6 +177,9 @@ def bind_socket(address: Address) -> socket.socket:
 
 
 def _build_bind_error(address: Address, error: OSError) -> ServerError:
+    if address.is_unix:
+        quoted = sanitize_text(repr(address.sockaddr[0]))
+        return ServerError(f"Cannot listen on the socket {quoted}: {error.strerror or error}.")
     host, port = address.sockaddr[:2]
     if error.errno == errno.EADDRINUSE:
         return PortInUseError(
@@ -211,14 +230,9 @@ class Listener:
         self._started = threading.Event()
         self._error: BaseException | None = None
         self._stop: asyncio.Future[float] | None = None
-        name = f"gqlnb-server-{self.address.sockaddr[-1 if self.is_unix else 1]}"
+        name = f"gqlnb-server-{self.address.sockaddr[-1 if self.address.is_unix else 1]}"
         # A daemon: a resolver that hangs must not keep the interpreter from exiting.
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
-
-    @property
-    def is_unix(self) -> bool:
-        """Whether it listens on a Unix socket."""
-        return len(self.address.sockaddr) == 1
 
     @property
     def alive(self) -> bool:
@@ -294,7 +308,7 @@ class Listener:
             _LOG.debug("The server's thread ended", exc_info=error)
         finally:
             self._sock.close()
-            if self.is_unix:
+            if self.address.is_unix:
                 with suppress(OSError):
                     os.unlink(self.address.sockaddr[0])
             self.app.close()
@@ -304,11 +318,11 @@ class Listener:
     async def _serve_until_stopped(
         self, loop: asyncio.AbstractEventLoop, protocol: Callable[[], Any], watch: ConnectionWatcher
     ) -> None:
-        if self.is_unix:
+        if self.address.is_unix:
             server = await loop.create_unix_server(protocol, sock=self._sock, backlog=_BACKLOG)
         else:
             # A TLS handshake may take as long as a head.
-            timeout = self.app.limits.head_seconds if self.tls else None
+            timeout = self.app.rules.limits.head_seconds if self.tls else None
             server = await loop.create_server(
                 protocol,
                 sock=self._sock,

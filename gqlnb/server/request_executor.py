@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import time  # Pyodide has no `thread_time`
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from dataclasses import replace
 from functools import lru_cache
 from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR, isawaitable
 from time import perf_counter, process_time
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from graphql import GraphQLError
 
@@ -24,9 +24,7 @@ from gqlnb.engine.schema_watch import has_only_builtin_leaves
 from gqlnb.errors import Problem, QueryError, ServerError, sanitize_text
 from gqlnb.http.handler import RESOLVER_EXCEPTIONS, remove_hints
 from gqlnb.http.messages import PersistedQueries, PersistedQueryError, Request, Response
-from gqlnb.http.server_rules import Access
 from gqlnb.result.result import Result
-from gqlnb.server.authentication import call_function
 from gqlnb.server.scheduling import WAIT_SECONDS, RunOutcome, Scheduler, StallWatchdog
 from gqlnb.server.worker_pool import (
     MAX_THREADS,
@@ -42,7 +40,7 @@ except ImportError:  # Windows
     resource = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
-    from gqlnb.http.messages import HttpRequest
+    from gqlnb.http.server_rules import ServerRules
     from gqlnb.limits import Limits
     from gqlnb.server.scheduling import KnownRequest
     from gqlnb.server.worker_pool import HangingCall
@@ -50,6 +48,7 @@ if TYPE_CHECKING:
 # Seconds for an operation to reach its own time limit, before it is abandoned.
 _DEADLINE_SLACK = 0.25
 _SUSPENDABLE = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR
+REQUEST_ERRORS = (QueryError, PersistedQueryError, NoThreadError)  # nothing was executed
 _LOG = logging.getLogger("gqlnb")
 
 
@@ -81,78 +80,6 @@ def _read_clocks() -> tuple[float, float, float, float]:
     return perf_counter(), time.thread_time(), process_time(), waits
 
 
-class ResolverRunner:
-    """The synchronous part of a request: parsing, validation and plain resolvers.
-
-    Parameters
-    ----------
-    schema
-        The schema.
-    limits
-        Limits of documents and of their execution; None for none.
-    access
-        The access rules: introspection, hints and profile.
-
-    Attributes
-    ----------
-    adapter
-        Executes the parsed documents of the schema.
-    pool
-        The threads in which it is called.
-    """
-
-    def __init__(self, schema: Schema, limits: Limits | None, access: Access) -> None:
-        self.schema, self.limits, self.access = schema, limits, access
-        self.adapter = get_adapter(schema)
-        # Each server has its own threads: those of another may hang.
-        self.pool = WorkerPool()
-
-    def __call__(
-        self, request: Request, budget: ExecutionBudget | None = None
-    ) -> RunOutcome | Response:
-        """Run the plain resolvers within a budget; return a Response for an invalid request."""
-        text, name = request.query, request.operation_name
-        if budget is not None:
-            budget.restart()
-        try:
-            # Before validation: a mutation by GET is a 405 even if it is invalid.
-            if request.safe and _find_operation_kind(text, name, self.limits) != "query":
-                return Response(405, operation=name)
-            document = self.schema.parse_document(
-                text, name, limits=self.limits, introspection=self.access.introspection
-            )
-            self.pool.claim_fields(document)
-            clocks = _read_clocks()
-            variables = bind_variables(document, request.variables)
-            result = self.adapter.execute_document(
-                document,
-                variables,
-                request.context,
-                budget=budget,
-                extensions=request.extensions,
-            )
-        except QueryError as error:
-            return self.build_refusal(request, error)
-        except BaseException as error:  # noqa: BLE001 - raised again, wrapped
-            raise _wrap_exception(error)  # noqa: B904 - it has its cause
-        spent = [now - before for now, before in zip(_read_clocks(), clocks, strict=True)]
-        seconds, busy, all_busy, switches = spent
-        # Idle while other threads compute, it may have waited for the interpreter only.
-        has_blocked = switches > 0 and seconds - all_busy > WAIT_SECONDS
-        return RunOutcome(result, document, seconds, seconds - busy, has_blocked)
-
-    def build_refusal(self, request: Request, error: QueryError) -> Response:
-        """Return the response to an invalid request."""
-        problems = error.problems or (Problem(str(error)),)
-        errors = [problem.formatted for problem in problems]
-        if not self.access.hints:
-            errors = [remove_hints(one) for one in errors]
-        status = 422
-        if self.access.profile == "draft" and not is_parsable(request.query, self.limits):
-            status = 400
-        return Response(status, members={"errors": errors}, operation=request.operation_name)
-
-
 class RequestExecutor:
     """Runs requests on a schema.
 
@@ -164,28 +91,25 @@ class RequestExecutor:
     ----------
     schema
         The schema.
-    limits
-        Limits of documents and of their execution; None for none.
-    access
-        The access rules: introspection, hints and profile.
-    context
-        Makes the context of resolvers from an HTTP request; None for none.
+    rules
+        The rules of the server.
+
+    Attributes
+    ----------
+    adapter
+        Executes the parsed documents of the schema.
+    pool
+        The threads in which it is called.
     """
 
-    def __init__(
-        self,
-        schema: Schema,
-        limits: Limits | None = None,
-        access: Access | None = None,
-        context: Callable[[HttpRequest], object] | None = None,
-    ) -> None:
-        self._context = context
-        self.runner = ResolverRunner(schema, limits, access or Access())
-        self.pool = self.runner.pool
-        self.scheduler = Scheduler(self.runner.adapter)
+    def __init__(self, schema: Schema, rules: ServerRules) -> None:
+        self.schema, self.rules = schema, rules
+        self.adapter = get_adapter(schema)
+        # Each server has its own threads: those of another may hang.
+        self.pool = WorkerPool()
+        self.scheduler = Scheduler(self.adapter)
         self.persisted_queries = PersistedQueries()
         self._watchdog = StallWatchdog(self.scheduler.record_stall)
-        self._seconds = None if limits is None else limits.seconds
 
     async def __call__(self, request: Request) -> Response:
         """Run a request."""
@@ -195,18 +119,10 @@ class RequestExecutor:
             done = await self.start_request(request, budget)
             if isawaitable(done):
                 done = await _await_within_budget(budget, done)
-        except PersistedQueryError as error:
-            return Response(
-                422, members={"errors": [error.error]}, operation=request.operation_name
-            )
         except HangingError:
-            self._log_timeout(request)
-            return _build_timeout_response(request, cast("ExecutionBudget", budget))
-        except NoThreadError as error:
-            members = {"errors": [{"message": str(error)}]}
-            return Response(503, members=members, operation=request.operation_name)
-        except QueryError as error:  # of a library that executes by itself
-            return self.runner.build_refusal(request, error)
+            return self._build_timeout_response(request, budget)
+        except REQUEST_ERRORS as error:
+            return self.build_refusal(request, error)
         except BaseException as error:  # noqa: BLE001 - raised again, wrapped
             if isinstance(error, asyncio.CancelledError) and is_cancelled():
                 raise
@@ -227,12 +143,13 @@ class RequestExecutor:
         if request.query_hash is not None:
             text = self.persisted_queries.resolve(request.query, request.query_hash)
             request = replace(request, query=text)
-        if request.http is None or self._context is None or request.context is not None:
+        make_context = self.rules.context
+        if request.http is None or make_context is None or request.context is not None:
             return request
-        return replace(request, context=await call_function(self._context, request.http, self.pool))
+        return replace(request, context=await self.pool.call_function(make_context, request.http))
 
     async def start_request(
-        self, request: Request, budget: ExecutionBudget | None
+        self, request: Request, budget: ExecutionBudget
     ) -> Result | Awaitable[Result] | Response:
         """Run the plain resolvers of a request, on the loop or in a thread."""
         # A context may make a fast operation slow, and its function runs in a thread anyway.
@@ -241,19 +158,67 @@ class RequestExecutor:
             return known.pending_runs.pop()
         if known is not None and known.speed:
             return self.run_inline(known, budget)
-        seconds = None if self._seconds is None else self._seconds + _DEADLINE_SLACK
-        done = await self.pool.run(lambda: self.runner(request, budget), seconds)
+        seconds = None if budget.seconds is None else budget.seconds + _DEADLINE_SLACK
+        done = await self.pool.run(lambda: self._run_in_thread(request, budget), seconds)
         if isinstance(done, Response):
             return done
         # An execution that was stopped may have been so before its first resolver: it proves
         # nothing about their speed.
-        is_complete = (budget is None or budget.reason is None) and request.http is None
+        is_complete = budget.reason is None and request.http is None
         if is_complete and isinstance(done.outcome, Result):
             self.scheduler.record_thread_run(request, done)
         return done.outcome
 
+    def _run_in_thread(self, request: Request, budget: ExecutionBudget) -> RunOutcome | Response:
+        """Parse and validate a request, and run its plain resolvers."""
+        text, name, limits = request.query, request.operation_name, self.rules.limits
+        budget.restart()
+        try:
+            # Before validation: a mutation by GET is a 405 even if it is invalid.
+            if request.safe and _find_operation_kind(text, name, limits) != "query":
+                return Response(405, operation=name)
+            document = self.schema.parse_document(
+                text, name, limits=limits, introspection=self.rules.access.introspection
+            )
+            self.pool.claim_fields(document)
+            clocks = _read_clocks()
+            result = self.adapter.execute_document(
+                document,
+                bind_variables(document, request.variables),
+                request.context,
+                budget=budget,
+                extensions=request.extensions,
+            )
+        except QueryError as error:
+            return self.build_refusal(request, error)
+        except BaseException as error:  # noqa: BLE001 - raised again, wrapped
+            raise _wrap_exception(error)  # noqa: B904 - it has its cause
+        spent = [now - before for now, before in zip(_read_clocks(), clocks, strict=True)]
+        seconds, busy, all_busy, switches = spent
+        # Idle while other threads compute, it may have waited for the interpreter only.
+        has_blocked = switches > 0 and seconds - all_busy > WAIT_SECONDS
+        return RunOutcome(result, document, seconds, seconds - busy, has_blocked)
+
+    def build_refusal(self, request: Request, error: Exception) -> Response:
+        """Return the response to a request that was not executed, by one of `REQUEST_ERRORS`."""
+        errors: list[dict[str, object]]
+        if isinstance(error, PersistedQueryError):
+            errors, status = [error.error], 422
+        elif isinstance(error, NoThreadError):
+            errors, status = [{"message": str(error)}], 503
+        else:
+            problems = getattr(error, "problems", ()) or (Problem(str(error)),)
+            errors, status = [problem.formatted for problem in problems], 422
+            if not self.rules.access.hints:
+                errors = [remove_hints(one) for one in errors]
+            if self.rules.access.profile == "draft" and not is_parsable(
+                request.query, self.rules.limits
+            ):
+                status = 400
+        return Response(status, members={"errors": errors}, operation=request.operation_name)
+
     def run_inline(
-        self, known: KnownRequest, budget: ExecutionBudget | None
+        self, known: KnownRequest, budget: ExecutionBudget
     ) -> Result | Awaitable[Result]:
         """Run the plain resolvers of a request that has proven fast, on the loop."""
         watchdog = self._watchdog
@@ -263,7 +228,7 @@ class RequestExecutor:
             watchdog.wake()
         began = perf_counter()
         try:
-            return self.runner.adapter.execute_document(
+            return self.adapter.execute_document(
                 known.document, known.variables, budget=budget, extensions=known.extensions
             )
         except BaseException as error:  # noqa: BLE001 - raised again, wrapped
@@ -281,20 +246,23 @@ class RequestExecutor:
         self.pool.close()
         self._watchdog.close()
 
-    def _log_timeout(self, request: Request) -> None:
+    def _build_timeout_response(self, request: Request, budget: ExecutionBudget) -> Response:
+        """Log an operation that hangs in a thread or was cancelled, and return its error."""
+        budget.stop()  # no further resolver runs when the hanging one returns
         name = request.operation_name
         _LOG.warning(
             "Operation %s ran for more than %g s. Worker threads that hang: %d, of at most %d.",
             sanitize_text(name, 80) if name else "without a name",
-            self._seconds,
-            self.pool.hanging_count,
+            budget.seconds,
+            len(self.pool.list_hanging()),
             MAX_THREADS,
         )
+        members = {"errors": [{"message": budget.reason}], "data": None}
+        return Response(200, members=members, operation=name)
 
-    def create_budget(self) -> ExecutionBudget | None:
+    def create_budget(self) -> ExecutionBudget:
         """Return the budget of one operation."""
-        limits = self.runner.limits
-        return ExecutionBudget.from_limits(limits) if limits is not None else None
+        return ExecutionBudget.from_limits(self.rules.limits)
 
 
 class StrayError(Exception):
@@ -319,11 +287,9 @@ def _find_current_task() -> asyncio.Task[object] | None:
         return None
 
 
-async def _await_within_budget(
-    budget: ExecutionBudget | None, awaitable: Awaitable[Result]
-) -> Result:
+async def _await_within_budget(budget: ExecutionBudget, awaitable: Awaitable[Result]) -> Result:
     """Await ``async`` resolvers; cancel them and raise a HangingError at the time limit."""
-    if budget is None or budget.seconds is None:
+    if budget.seconds is None:
         return await awaitable
     deadline = asyncio.timeout(budget.deadline - budget.clock() + _DEADLINE_SLACK)
     try:
@@ -369,17 +335,8 @@ def _clear_callers(error: BaseException) -> None:
         frame = frame.f_back
 
 
-def _build_timeout_response(request: Request, budget: ExecutionBudget) -> Response:
-    """Return the response to an operation that hangs in a thread, or was cancelled on the loop."""
-    budget.stop()  # no further resolver runs when the hanging one returns
-    error = {"message": budget.reason}
-    return Response(
-        200, members={"errors": [error], "data": None}, operation=request.operation_name
-    )
-
-
 @lru_cache(maxsize=64)
-def _find_operation_kind(text: str, operation: str | None, limits: Limits | None) -> str:
+def _find_operation_kind(text: str, operation: str | None, limits: Limits) -> str:
     """Return ``"query"``, ``"mutation"`` or ``"subscription"``.
 
     Raises
@@ -390,12 +347,10 @@ def _find_operation_kind(text: str, operation: str | None, limits: Limits | None
     return Document.parse(text, None, operation, limits).kind
 
 
-def is_parsable(text: str, limits: Limits | None) -> bool:
+def is_parsable(text: str, limits: Limits) -> bool:
     """Return whether a document has no syntax error."""
     try:
-        parse_source(
-            text, no_location=True, max_tokens=limits.tokens if limits is not None else None
-        )
+        parse_source(text, no_location=True, max_tokens=limits.tokens)
     except GraphQLError:
         return False
     return True

@@ -17,8 +17,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
-from contextlib import aclosing, contextmanager
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, MutableMapping
+from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
 from secrets import token_urlsafe
@@ -27,56 +27,42 @@ from urllib.parse import parse_qs
 
 from graphql import GraphQLError
 
-from gqlnb.document.json_codec import JSONError, dump_json, load_json
+from gqlnb.document.json_codec import dump_json
 from gqlnb.document.variables import bind_variables
 from gqlnb.engine.subscription import Stream, SubscriptionArguments
-from gqlnb.errors import QueryError
 from gqlnb.http import incremental
 from gqlnb.http.handler import (
     RESOLVER_EXCEPTIONS,
     RETRY_AFTER,
     attach_http_request,
     encode_members,
-    encode_part,
     mask_exception,
-)
-from gqlnb.http.incremental import (
-    MULTIPART_MIXED,
-    LegacyPartWriter,
-    PartFormat,
-    build_multipart_headers,
-    encode_delimiter,
-    encode_multipart_event,
-    encode_multipart_part,
-    negotiate_event_boundary,
-    negotiate_parts,
+    parse_operations,
 )
 from gqlnb.http.messages import (
     BadRequestError,
     HttpRequest,
-    PersistedQueryError,
     Request,
     Response,
     build_request,
-    parse_query_string,
-    parse_request_body,
+    load_body,
 )
 from gqlnb.http.preconditions import (
     EVENT_CONNECTION_HEADER,
     add_cors_headers,
     build_error_response,
 )
-from gqlnb.server.request_executor import RequestExecutor, build_response
+from gqlnb.server.request_executor import REQUEST_ERRORS, RequestExecutor, build_response
 from gqlnb.server.request_log import read_clocks
 from gqlnb.server.worker_pool import is_cancelled
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Coroutine, Iterator
+    from collections.abc import Coroutine
 
     from gqlnb.engine.incremental_execution import ResponsePart
-    from gqlnb.engine.schema import Schema
     from gqlnb.http.handler import MaskedErrors
     from gqlnb.http.server_rules import ServerRules
+    from gqlnb.limits import Limits
     from gqlnb.server.request_log import RequestLog
 
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -87,40 +73,19 @@ KEEP_ALIVE_SECONDS = 12.0
 _LOG = logging.getLogger("gqlnb")
 
 
-class PartStream:
-    """The parts of one response, in the form that its client reads.
-
-    Parameters
-    ----------
-    parts
-        The parts in the form of 2023.
-    operation
-        The name of the operation.
-    is_legacy
-        Whether the client reads the form of 2022.
-    """
-
-    def __init__(
-        self, parts: AsyncGenerator[ResponsePart, None], operation: str | None, *, is_legacy: bool
-    ) -> None:
-        self._parts, self._operation = parts, operation
-        self._writer = LegacyPartWriter() if is_legacy else None
-
-    async def __aiter__(self) -> AsyncGenerator[Response, None]:
-        """Yield the parts as responses to be encoded."""
-        async for part in self._parts:
-            members: Mapping[str, Any] = part.members
-            if self._writer is not None:
-                members = self._writer.convert(members, part.starts)
-            yield Response(200, members=members, causes=part.causes, operation=self._operation)
-
-    async def aclose(self) -> None:
-        """Stop the execution."""
-        await self._parts.aclose()
+async def _stream_parts(
+    parts: AsyncGenerator[ResponsePart, None], operation: str | None, *, is_legacy: bool
+) -> AsyncGenerator[Response, None]:
+    """Yield parts as responses to be encoded, in the form of 2022 if `is_legacy`."""
+    writer = incremental.LegacyPartWriter() if is_legacy else None
+    async with aclosing(parts):
+        async for part in parts:
+            members = part.members if writer is None else writer.convert(part.members, part.starts)
+            yield Response(200, members=members, causes=part.causes, operation=operation)
 
 
-EVENT_PARTS = PartFormat("text/event-stream", is_legacy=True)  # of a WebSocket, too
-Started = Stream | PartStream | Response | None
+EVENT_PARTS = incremental.PartFormat("text/event-stream", is_legacy=True)  # of a WebSocket, too
+Started = Stream | AsyncGenerator[Response, None] | Response | None
 
 
 class Streamer:
@@ -128,23 +93,15 @@ class Streamer:
 
     Parameters
     ----------
-    schema
-        A schema with a subscription type, ``@defer`` or ``@stream``.
     execute
-        Runs queries and mutations.
-    rules
-        The rules of the server.
+        Runs queries and mutations, on a schema with a subscription type, ``@defer`` or ``@stream``.
     """
 
-    def __init__(self, schema: Schema, execute: RequestExecutor, rules: ServerRules) -> None:
-        self.rules = rules
-        self._schema = schema
-        self._execute = execute
-        self._runner = execute.runner
-        self.pool = execute.pool
+    def __init__(self, execute: RequestExecutor) -> None:
+        self.execute, self.rules = execute, execute.rules
 
     async def start_operation(
-        self, request: Request, parts: PartFormat | None, *, events: bool = True
+        self, request: Request, parts: incremental.PartFormat | None, *, events: bool = True
     ) -> Started:
         """Return a stream, an error, or None for an operation with a single response.
 
@@ -158,62 +115,104 @@ class Streamer:
             Whether the client reads the events of subscriptions.
         """
         try:
-            request = await self._execute.prepare_request(request)
-            return await self._execute.pool.run(lambda: self._start(request, parts, events=events))
-        except PersistedQueryError as error:
-            return Response(422, members={"errors": [error.error]})
+            request = await self.execute.prepare_request(request)
+            return await self.execute.pool.run(lambda: self._start(request, parts, events=events))
+        except REQUEST_ERRORS as error:
+            return self.execute.build_refusal(request, error)
         except RESOLVER_EXCEPTIONS as error:
             return _build_error(error, request)
 
-    def _start(self, request: Request, parts: PartFormat | None, *, events: bool) -> Started:
-        limits, introspection = self.rules.limits, self.rules.access.introspection
-        try:
-            document = self._schema.parse_document(
-                request.query, request.operation_name, limits=limits, introspection=introspection
-            )
-            adapter, kind = self._runner.adapter, document.kind
-            if request.safe and kind == "mutation":
-                return Response(405)
-            in_parts = parts is not None and adapter.delivers_parts
-            if not (events if kind == "subscription" else in_parts):
-                return None
-            if kind != "subscription" and not document.incremental_directives:
-                return None
-            variables = bind_variables(document, request.variables)
-            arguments = SubscriptionArguments(
-                variables,
-                limits=limits,
-                run_in=self._execute.pool.run,
-                context=request.context,
-                extensions=request.extensions,
-            )
-            if kind == "subscription":
-                return adapter.subscribe_document(document, arguments)
-            return PartStream(
-                adapter.execute_in_parts(document, arguments),
-                document.name,
-                is_legacy=parts is not None and parts.is_legacy,
-            )
-        except QueryError as error:
-            return self._runner.build_refusal(request, error)
+    def _start(
+        self, request: Request, parts: incremental.PartFormat | None, *, events: bool
+    ) -> Started:
+        limits, adapter = self.rules.limits, self.execute.adapter
+        document = self.execute.schema.parse_document(
+            request.query,
+            request.operation_name,
+            limits=limits,
+            introspection=self.rules.access.introspection,
+        )
+        if request.safe and document.kind == "mutation":
+            return Response(405)
+        is_subscription = document.kind == "subscription"
+        has_parts = adapter.delivers_parts and bool(document.incremental_directives)
+        if not (events if is_subscription else has_parts and parts is not None):
+            return None
+        arguments = SubscriptionArguments(
+            bind_variables(document, request.variables),
+            limits=limits,
+            run_in=self.execute.pool.run,
+            context=request.context,
+            extensions=request.extensions,
+        )
+        if parts is None or is_subscription:
+            return adapter.subscribe_document(document, arguments)
+        increments = adapter.execute_in_parts(document, arguments)
+        return _stream_parts(increments, document.name, is_legacy=parts.is_legacy)
 
-    async def stream_responses(
-        self, request: Request, started: Started
-    ) -> AsyncGenerator[Response, None]:
-        """Yield the responses to a started operation.
+    async def run_operation(
+        self,
+        request: Request,
+        start: Awaitable[Started],
+        request_log: RequestLog,
+        *,
+        size: int,
+        status: int = 200,
+    ) -> AsyncGenerator[StreamedAnswer, None]:
+        """Yield the responses to an operation, which is logged before the client learns of its end.
 
         Nothing is raised: an exception of the source ends the stream with a response without data.
+
+        Parameters
+        ----------
+        request
+            The request.
+        start
+            The running :meth:`start_operation`.
+        request_log
+            The log. Exceptions are added at once, since the client gets their ids.
+        size, status
+            The size of the request in bytes, and the status to log.
         """
+        began, sent, summary = read_clocks(), 0, Response(status)
+        error: StreamedAnswer | None = None
+        try:
+            async with aclosing(self._stream_responses(request, await start)) as responses:
+                async for response in responses:
+                    masked: MaskedErrors = []
+                    body = _encode_response(response, self.rules.limits, masked)
+                    if masked:
+                        request_log.keep_errors(masked, size)
+                    sent += len(body)
+                    summary = replace(
+                        summary,
+                        operation=response.operation or summary.operation,
+                        # The log has one id per operation: that of the first exception.
+                        masked_errors=summary.masked_errors or tuple(masked[:1]),
+                    )
+                    # Later parts have no data either.
+                    if {"data", "hasNext"}.isdisjoint(response.members or {}):
+                        error = StreamedAnswer(body, is_error=True)
+                    else:
+                        yield StreamedAnswer(body)
+        finally:
+            request_log.add_request(began, summary, size, sent)
+        if error is not None:
+            yield error
+
+    async def _stream_responses(
+        self, request: Request, started: Started
+    ) -> AsyncGenerator[Response, None]:
         try:
             if started is None:
-                yield await self._execute(request)
+                yield await self.execute(request)
             elif isinstance(started, Response):
                 yield started
             else:
                 async for item in started:
                     yield item if isinstance(item, Response) else build_response(item)
-        except QueryError as error:
-            yield self._runner.build_refusal(request, error)
+        except REQUEST_ERRORS as error:
+            yield self.execute.build_refusal(request, error)
         except RESOLVER_EXCEPTIONS as error:
             yield _build_error(error, request)
         except asyncio.CancelledError as error:
@@ -226,16 +225,6 @@ class Streamer:
                     await started.aclose()
                 except Exception as error:  # noqa: BLE001 - the responses have ended
                     _LOG.error("The source of a stream failed to close", exc_info=error)
-
-
-def create_streamer(
-    schema: Schema, execute: RequestExecutor, rules: ServerRules
-) -> Streamer | None:
-    """Return the Streamer of a schema; None for one with single responses only."""
-    delivers_parts = execute.runner.adapter.delivers_parts
-    if schema.graphql.subscription_type is None and not delivers_parts:
-        return None
-    return Streamer(schema, execute, rules)
 
 
 def _build_error(error: BaseException, request: Request) -> Response:
@@ -258,63 +247,20 @@ class StreamSlots:
             return None
         return f"At most {most:,} operations are streamed at once. Try again when one has ended."
 
-    @contextmanager
-    def hold_slot(self) -> Iterator[None]:
-        """Count one operation for the time of a ``with`` block."""
-        self.in_use += 1
-        try:
-            yield
-        finally:
-            self.in_use -= 1
+
+class StreamedAnswer(NamedTuple):
+    """A response of a streamed operation, as JSON; an error without data is its last one."""
+
+    body: bytes
+    is_error: bool = False
 
 
-class StreamedOperation:
-    """One streamed operation: encodes its responses, and logs it when it ends.
-
-    Parameters
-    ----------
-    request_log
-        The log. Exceptions are added at once, since the client gets their ids.
-    rules
-        The rules of the server, for errors.
-    status
-        The status to log.
-    size
-        Size of the request in bytes.
-    """
-
-    def __init__(self, request_log: RequestLog, rules: ServerRules, status: int, size: int) -> None:
-        self._request_log, self._limits = request_log, rules.limits
-        self._began, self._size, self._sent = read_clocks(), size, 0
-        self._log_response = Response(status)
-        self._is_open = True
-
-    def encode_answer(self, done: Response) -> bytes:
-        """Return a response as JSON; one that cannot be encoded becomes an internal error."""
-        masked: MaskedErrors = []
-        encode = encode_part if "hasNext" in (done.members or {}) else encode_members
-        try:
-            body = encode(done, self._limits, masked)
-        except RESOLVER_EXCEPTIONS as error:
-            message = mask_exception(error, "the request", masked)
-            body = dump_json({"errors": [{"message": message}]})
-        if masked:
-            self._request_log.keep_errors(masked, self._size)
-        self._sent += len(body)
-        self._log_response = replace(
-            self._log_response,
-            operation=done.operation or self._log_response.operation,
-            # The log has one id per operation: that of the first exception.
-            masked_errors=self._log_response.masked_errors or tuple(masked[:1]),
-        )
-        return body
-
-    def log_end(self) -> None:
-        """Log the operation, once. Call it before the client learns of the end."""
-        if not self._is_open:
-            return
-        self._is_open = False
-        self._request_log.add_request(self._began, self._log_response, self._size, self._sent)
+def _encode_response(done: Response, limits: Limits, masked: MaskedErrors) -> bytes:
+    """Return a response as JSON; one that cannot be encoded becomes an internal error."""
+    try:
+        return encode_members(done, limits, masked)
+    except RESOLVER_EXCEPTIONS as error:
+        return dump_json({"errors": [{"message": mask_exception(error, "the request", masked)}]})
 
 
 class AsgiExchange(NamedTuple):
@@ -372,13 +318,19 @@ EVENT_FORMAT = StreamFormat(
 
 def build_multipart_format(boundary: str, *, is_legacy: bool | None) -> StreamFormat:
     """Return the format of multipart/mixed; `is_legacy` is None for a subscription's events."""
-    encode = encode_multipart_event if is_legacy is None else encode_multipart_part
+    encode = (
+        incremental.encode_multipart_event
+        if is_legacy is None
+        else incremental.encode_multipart_part
+    )
     return StreamFormat(
-        build_multipart_headers(boundary, is_legacy=is_legacy),
-        head=encode_delimiter(boundary),
+        incremental.build_multipart_headers(boundary, is_legacy=is_legacy),
+        head=incremental.encode_delimiter(boundary),
         tail=b"--\r\n",
         encode=partial(encode, boundary=boundary),
-        keep_alive=encode_multipart_part(b"{}", boundary) if is_legacy is None else None,
+        keep_alive=incremental.encode_multipart_part(b"{}", boundary)
+        if is_legacy is None
+        else None,
     )
 
 
@@ -386,7 +338,7 @@ async def try_stream(streams: Streamer, exchange: AsgiExchange) -> bool:
     """Answer a request with a stream; return False, with nothing sent, if it is to be JSON."""
     request, rules = exchange.request, streams.rules
     accept = request.headers.get("accept")
-    preference, parts = incremental.negotiate_events(accept), negotiate_parts(accept)
+    preference, parts = incremental.negotiate_events(accept), incremental.negotiate_parts(accept)
     is_wanted = parts is not None or preference != "never"
     operation = _parse_request(request, rules) if is_wanted else None
     if operation is None:
@@ -398,29 +350,41 @@ async def try_stream(streams: Streamer, exchange: AsgiExchange) -> bool:
         await exchange.send(build_start_message(refusal))
         await exchange.send({"type": "http.response.body", "body": refusal.body})
         return True
-    with exchange.slots.hold_slot():
-        boundary = negotiate_event_boundary(accept) if preference == "never" else None
+    exchange.slots.in_use += 1
+    try:
+        boundary = incremental.negotiate_event_boundary(accept) if preference == "never" else None
         events = boundary is not None or preference != "never"
-        started = await streams.start_operation(operation, parts, events=events)
+        start = asyncio.ensure_future(streams.start_operation(operation, parts, events=events))
+        started = await start
         # A 405 needs its status and the Allow header, which an event cannot carry.
         if isinstance(started, Response) and started.status == 405:
             return False
-        is_stream = isinstance(started, (Stream, PartStream))
-        if not is_stream and preference != "always":
+        is_in_parts = isinstance(started, AsyncGenerator)
+        if not (is_in_parts or isinstance(started, Stream) or preference == "always"):
             return False
         stream_format = EVENT_FORMAT
-        if not isinstance(started, PartStream):
+        if not is_in_parts:
             if boundary is not None:
                 stream_format = build_multipart_format(boundary, is_legacy=None)
-        elif parts is not None and parts.media_type == MULTIPART_MIXED:
+        elif parts is not None and parts.media_type == incremental.MULTIPART_MIXED:
             stream_format = build_multipart_format(parts.boundary, is_legacy=parts.is_legacy)
-        streamed = StreamedOperation(exchange.request_log, rules, 200, len(request.body))
-        try:
-            responses = streams.stream_responses(operation, started)
-            await _send_stream(responses, streamed, exchange, rules, stream_format)
-        finally:
-            streamed.log_end()
+        answers = streams.run_operation(
+            operation, start, exchange.request_log, size=len(request.body)
+        )
+        await _send_stream(_encode_stream(answers, stream_format), exchange, rules, stream_format)
+    finally:
+        exchange.slots.in_use -= 1
     return True
+
+
+async def _encode_stream(
+    answers: AsyncGenerator[StreamedAnswer, None], stream_format: StreamFormat
+) -> AsyncGenerator[bytes, None]:
+    yield stream_format.head
+    async with aclosing(answers):
+        async for answer in answers:
+            yield stream_format.encode(answer.body)
+    yield stream_format.tail
 
 
 def _parse_request(request: HttpRequest, rules: ServerRules) -> Request | None:
@@ -429,13 +393,10 @@ def _parse_request(request: HttpRequest, rules: ServerRules) -> Request | None:
     if most is not None and len(request.body) > most:
         return None
     try:
-        by_get = request.method == "GET"
-        parsed = (
-            parse_query_string(request.query_string) if by_get else parse_request_body(request.body)
-        )
-        return attach_http_request(parsed, request, rules)
+        parsed = parse_operations(request, rules)
     except BadRequestError:
         return None
+    return None if isinstance(parsed, list) else parsed
 
 
 def build_start_message(response: Response) -> dict[str, Any]:
@@ -445,13 +406,12 @@ def build_start_message(response: Response) -> dict[str, Any]:
 
 
 async def _send_stream(
-    responses: AsyncGenerator[Response, None],
-    streamed: StreamedOperation,
+    parts: AsyncGenerator[bytes, None],
     exchange: AsgiExchange,
     rules: ServerRules,
     stream_format: StreamFormat,
 ) -> None:
-    """Send responses until they end or the client disconnects."""
+    """Send the bytes of a stream until they end or the client disconnects."""
     lock = asyncio.Lock()  # responses and keep-alive comments are sent one at a time
 
     async def send_part(part: bytes, *, more: bool = True) -> None:
@@ -462,12 +422,10 @@ async def _send_stream(
     async def send_all() -> None:
         head = add_cors_headers(Response(200, stream_format.headers), exchange.request, rules)
         await exchange.send(build_start_message(head))
-        await send_part(stream_format.head)
-        async with aclosing(responses):
-            async for response in responses:
-                await send_part(stream_format.encode(streamed.encode_answer(response)))
-        streamed.log_end()
-        await send_part(stream_format.tail, more=False)
+        async with aclosing(parts):
+            async for part in parts:
+                await send_part(part)
+        await send_part(b"", more=False)
 
     async def wait_for_disconnect() -> None:
         while True:
@@ -481,10 +439,10 @@ async def _send_stream(
             if message["type"] == "http.disconnect":
                 return
 
-    await run_until_disconnect(send_all(), wait_for_disconnect())
+    await _run_until_disconnect(send_all(), wait_for_disconnect())
 
 
-async def run_until_disconnect(
+async def _run_until_disconnect(
     work: Coroutine[Any, Any, None], disconnect: Coroutine[Any, Any, None]
 ) -> None:
     """Run `work` to its end, or cancel it when `disconnect` ends; wait for its ``finally``."""
@@ -508,18 +466,60 @@ _MAX_QUEUED = 64  # events; a slow client stops its operations
 _TEXT_HEADERS = {"content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff"}
 
 
+class RunningOperations:
+    """The running operations of one connection, by the ids that its client gives them."""
+
+    def __init__(self, slots: StreamSlots) -> None:
+        self._slots = slots
+        self._by_id: dict[str, asyncio.Task[None]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()  # cancelled ones included
+
+    def start(self, name: str, work: Coroutine[Any, Any, None]) -> None:
+        """Start an operation, which is counted from now on."""
+        self._slots.in_use += 1  # the next message may be handled before the task runs
+        task = self._by_id[name] = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(partial(self._release, name))
+
+    def _release(self, name: str, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        self._slots.in_use -= 1
+        if self._by_id.get(name) is task:
+            del self._by_id[name]
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._by_id
+
+    def is_current(self, name: str) -> bool:
+        """Return whether the calling operation still has its id: a later one may reuse it."""
+        return self._by_id.get(name) is asyncio.current_task()
+
+    def stop(self, name: str) -> bool:
+        """Cancel an operation; return whether it was running."""
+        task = self._by_id.pop(name, None)
+        return task is not None and task.cancel()
+
+    def cancel(self) -> list[asyncio.Task[None]]:
+        """Cancel all operations; return their tasks, whose ``finally`` blocks are still to run."""
+        tasks = list(self._tasks)
+        for task in tasks:
+            task.cancel()
+        return tasks
+
+
 class EventConnection:
     """One reserved or open stream, its operations, and the events to send."""
 
-    def __init__(self) -> None:
+    def __init__(self, slots: StreamSlots) -> None:
         self.events: asyncio.Queue[bytes] = asyncio.Queue(_MAX_QUEUED)
-        self.operations: dict[str, asyncio.Task[None]] = {}
+        self.operations = RunningOperations(slots)
         self.is_open = False
 
-    def close(self) -> None:
-        """Stop all operations."""
-        for task in self.operations.values():
-            task.cancel()
+    async def list_events(self) -> AsyncGenerator[bytes, None]:
+        """Yield the events to send, without end."""
+        yield EVENT_FORMAT.head
+        while True:
+            yield await self.events.get()
 
 
 class EventConnections:
@@ -545,7 +545,7 @@ class EventConnections:
         """
         request = exchange.request
         if request.method == "PUT":
-            return self._reserve(streams)
+            return self._reserve(streams, exchange.slots)
         token = _find_token(request)
         connection = self._by_token.get(token)
         if connection is None:
@@ -558,45 +558,40 @@ class EventConnections:
             return build_error_response(409, "The event stream is open already.")
         connection.is_open = True
         try:
-            await self._send_events(connection, streams, exchange)
+            await _send_stream(connection.list_events(), exchange, streams.rules, EVENT_FORMAT)
         finally:
-            connection.close()
+            connection.operations.cancel()
             self._by_token.pop(token, None)
         return None
 
     async def close(self) -> None:
         """Stop all operations, and wait for their ``finally`` blocks."""
-        connections = self._by_token.values()
-        tasks = [task for one in connections for task in one.operations.values()]
-        for connection in connections:
-            connection.close()
+        tasks = [task for one in self._by_token.values() for task in one.operations.cancel()]
         self._by_token.clear()
         if tasks:
             await asyncio.wait(tasks, timeout=CLOSE_SECONDS)
 
-    def _reserve(self, streams: Streamer) -> Response:
+    def _reserve(self, streams: Streamer, slots: StreamSlots) -> Response:
         most = streams.rules.limits.subscriptions or MAX_CONNECTIONS
         if len(self._by_token) >= most:
             reason = f"At most {most:,} event streams are open at once. Try again later."
             return build_error_response(503, reason, {"retry-after": RETRY_AFTER})
         token = token_urlsafe(24)
-        self._by_token[token] = EventConnection()
+        self._by_token[token] = EventConnection(slots)
         asyncio.get_running_loop().call_later(OPEN_SECONDS, self._expire, token)
         return Response(201, _TEXT_HEADERS, token.encode())
 
     def _expire(self, token: str) -> None:
         connection = self._by_token.get(token)
         if connection is not None and not connection.is_open:
-            connection.close()
+            connection.operations.cancel()
             del self._by_token[token]
 
     @staticmethod
     def _stop_operation(connection: EventConnection, request: HttpRequest) -> Response:
         names = parse_qs(request.query_string.decode("latin-1")).get("operationId", [])
-        task = connection.operations.pop(names[0], None) if len(names) == 1 else None
-        if task is None:
+        if len(names) != 1 or not connection.operations.stop(names[0]):
             return build_error_response(404, "There is no such operation; it may have ended.")
-        task.cancel()
         return Response(200, _TEXT_HEADERS)
 
     def _start_operation(
@@ -611,40 +606,10 @@ class EventConnections:
             return build_error_response(409, "An operation with this id is running already.")
         if reason := exchange.slots.explain_refusal(streams.rules):
             return build_error_response(503, reason, {"retry-after": RETRY_AFTER})
-        exchange.slots.in_use += 1  # now: the next request may be handled before the task runs
-        connection.operations[name] = asyncio.create_task(
-            _run_operation(connection, name, request, streams, exchange)
+        connection.operations.start(
+            name, _run_operation(connection, name, request, streams, exchange)
         )
         return Response(202, _TEXT_HEADERS)
-
-    @staticmethod
-    async def _send_events(
-        connection: EventConnection, streams: Streamer, exchange: AsgiExchange
-    ) -> None:
-        async def send_part(part: bytes) -> None:
-            message = {"type": "http.response.body", "body": part, "more_body": True}
-            await exchange.send(message)
-
-        async def send_all() -> None:
-            headers = Response(200, incremental.EVENT_STREAM_HEADERS)
-            head = add_cors_headers(headers, exchange.request, streams.rules)
-            await exchange.send(build_start_message(head))
-            await send_part(
-                incremental.KEEP_ALIVE_COMMENT
-            )  # hosts send the head with the first part only
-            while True:
-                try:
-                    async with asyncio.timeout(KEEP_ALIVE_SECONDS):
-                        part = await connection.events.get()
-                except TimeoutError:
-                    part = incremental.KEEP_ALIVE_COMMENT
-                await send_part(part)
-
-        async def wait_for_disconnect() -> None:
-            while (await exchange.receive())["type"] != "http.disconnect":
-                pass
-
-        await run_until_disconnect(send_all(), wait_for_disconnect())
 
 
 def _find_token(request: HttpRequest) -> str:
@@ -658,13 +623,9 @@ def _parse_operation(body: bytes) -> tuple[str, Request]:
     Raises
     ------
     BadRequestError
-        If the body is not a request, or has no id.
+        If the body is not JSON or not a request, or has no id.
     """
-    try:
-        members = load_json(body)
-    except JSONError as error:
-        msg = f"The body is not JSON: {error}"
-        raise BadRequestError(msg) from None
+    members = load_body(body)
     request = build_request(members, raw=body)
     name = (members.get("extensions") or {}).get("operationId")
     if isinstance(name, str) and 0 < len(name) <= _MAX_ID_LENGTH:
@@ -681,20 +642,11 @@ async def _run_operation(
     exchange: AsgiExchange,
 ) -> None:
     """Run an operation, and queue its events."""
-    size = len(exchange.request.body)
-    streamed = StreamedOperation(exchange.request_log, streams.rules, 200, size)
     quoted = dump_json(name)
-    try:
-        started = await streams.start_operation(request, EVENT_PARTS)
-        async with aclosing(streams.stream_responses(request, started)) as responses:
-            async for response in responses:
-                body = streamed.encode_answer(response)
-                event = b'{"id":%b,"payload":%b}' % (quoted, body)
-                await connection.events.put(incremental.encode_event(event))
-        streamed.log_end()
-        await connection.events.put(b'event: complete\ndata: {"id":%b}\n\n' % quoted)
-    finally:
-        streamed.log_end()
-        exchange.slots.in_use -= 1
-        if connection.operations.get(name) is asyncio.current_task():
-            del connection.operations[name]
+    start = streams.start_operation(request, EVENT_PARTS)
+    answers = streams.run_operation(request, start, exchange.request_log, size=len(request.raw))
+    async with aclosing(answers):
+        async for answer in answers:
+            event = b'{"id":%b,"payload":%b}' % (quoted, answer.body)
+            await connection.events.put(incremental.encode_event(event))
+    await connection.events.put(b'event: complete\ndata: {"id":%b}\n\n' % quoted)

@@ -23,7 +23,7 @@ from gqlnb.http.messages import Response
 from gqlnb.http.preconditions import build_error_response
 from gqlnb.server.authentication import authenticate
 from gqlnb.server.request_log import read_clocks
-from gqlnb.server.streams import EVENT_PARTS, StreamedOperation, build_start_message
+from gqlnb.server.streams import EVENT_PARTS, RunningOperations, build_start_message
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -59,7 +59,7 @@ async def serve_websocket(
         )
     if refused is None and streams is not None and "authorization" in exchange.request.headers:
         header = exchange.request.headers["authorization"]
-        verified, refused = await authenticate(exchange.request, rules, streams.pool, header)
+        verified, refused = await authenticate(exchange.request, streams.execute, header)
         exchange = exchange._replace(request=verified)
     if refused is not None:
         exchange.request_log.add_request(began, refused)
@@ -109,8 +109,7 @@ class WebSocketSession:
         self._streams, self._exchange = streams, exchange
         self._request = exchange.request  # with the identity, once it is known
         self._protocol = ServerProtocol(self._is_allowed, streams.rules.limits.body)
-        self._running: dict[str, asyncio.Task[None]] = {}
-        self._tasks: set[asyncio.Task[None]] = set()  # cancelled ones included
+        self._operations = RunningOperations(exchange.slots)
 
     def _is_allowed(self, payload: Mapping[str, object]) -> bool:
         """Return whether a client has access, by its handshake or ``connection_init``."""
@@ -143,7 +142,9 @@ class WebSocketSession:
                 raise
             return self._protocol.close_unless_ready()
         finally:
-            await self._cancel_operations()
+            # Sources may hold files or connections, which must be closed before the socket is.
+            if tasks := self._operations.cancel():
+                await asyncio.wait(tasks)
         return None
 
     async def _authenticate(self, message: str | bytes) -> None:
@@ -155,8 +156,7 @@ class WebSocketSession:
             members = load_json(message.encode() if isinstance(message, str) else message)
             payload = members.get("payload") if isinstance(members, dict) else None
             header = find_authorization(payload) if isinstance(payload, dict) else None
-            pool = self._streams.pool
-            self._request, _ = await authenticate(self._request, rules, pool, header)
+            self._request, _ = await authenticate(self._request, self._streams.execute, header)
 
     async def _perform_action(self, action: Action | None, size: int) -> None:
         match action:
@@ -165,8 +165,7 @@ class WebSocketSession:
             case StartOperation():
                 await self._start_operation(action, size)
             case StopOperation():
-                if task := self._running.pop(action.id, None):
-                    task.cancel()
+                self._operations.stop(action.id)
 
     async def _send_message(self, action: SendMessage | None) -> None:
         if action is not None:
@@ -178,54 +177,24 @@ class WebSocketSession:
         if reason := self._exchange.slots.explain_refusal(self._streams.rules):
             await self._send_message(self._protocol.build_error(action.id, [{"message": reason}]))
             return
-        # Counted here: the next message may be handled before the task runs.
-        self._exchange.slots.in_use += 1
         request = attach_http_request(action.request, self._request, self._streams.rules)
-        task = asyncio.create_task(self._run_operation(action.id, request, size))
-        self._running[action.id] = task
-        self._tasks.add(task)
-        task.add_done_callback(self._release_task)
-
-    def _release_task(self, task: asyncio.Task[None]) -> None:
-        self._tasks.discard(task)
-        self._exchange.slots.in_use -= 1
+        self._operations.start(action.id, self._run_operation(action.id, request, size))
 
     async def _run_operation(self, name: str, request: Request, size: int) -> None:
-        rules, request_log = self._streams.rules, self._exchange.request_log
-        streamed = StreamedOperation(request_log, rules, 101, size)
-        try:
-            started = await self._streams.start_operation(request, EVENT_PARTS)
-            async with aclosing(self._streams.stream_responses(request, started)) as responses:
-                async for response in responses:
-                    body = streamed.encode_answer(response)
-                    # Later parts have no data either.
-                    is_error = {"data", "hasNext"}.isdisjoint(response.members or {})
-                    if is_error:
-                        streamed.log_end()
-                    if not self._is_current(name):
-                        continue
+        answers = self._streams.run_operation(
+            request,
+            self._streams.start_operation(request, EVENT_PARTS),
+            self._exchange.request_log,
+            size=size,
+            status=101,
+        )
+        async with aclosing(answers):
+            async for body, is_error in answers:
+                if self._operations.is_current(name):
                     await self._send_message(
                         self._protocol.build_error(name, load_json(body)["errors"])
                         if is_error
                         else self._protocol.build_next(name, body)
                     )
-            streamed.log_end()
-            if self._is_current(name):
-                await self._send_message(self._protocol.build_complete(name))
-        finally:
-            streamed.log_end()
-            if self._is_current(name):
-                del self._running[name]
-
-    def _is_current(self, name: str) -> bool:
-        """Return whether the calling operation still has its id: a later one may reuse it."""
-        return self._running.get(name) is asyncio.current_task()
-
-    async def _cancel_operations(self) -> None:
-        """Cancel all operations, and wait for their ``finally`` blocks."""
-        tasks = list(self._tasks)
-        for task in tasks:
-            task.cancel()
-        # Sources may hold files or connections, which must be closed before the socket is.
-        if tasks:
-            await asyncio.wait(tasks)
+        if self._operations.is_current(name):
+            await self._send_message(self._protocol.build_complete(name))

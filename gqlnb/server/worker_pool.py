@@ -13,7 +13,8 @@ import sys
 import threading
 from contextlib import suppress
 from contextvars import Context, copy_context
-from inspect import iscoroutine
+from functools import cached_property, partial
+from inspect import isawaitable, iscoroutine, iscoroutinefunction
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from time import monotonic, time
@@ -25,7 +26,7 @@ import graphql
 from gqlnb import engine
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
     from types import FrameType
 
     from gqlnb.document.document import Document
@@ -87,15 +88,12 @@ class _Call:
         self.document: Document | None = None  # of the operation that it executes, once known
         self.began: float | None = None
         self.is_refused = False  # the caller was told that it will not be called
-        self._fields: frozenset[str] | None = None
 
-    @property
+    @cached_property
     def fields(self) -> frozenset[str]:
         """The root fields of its document that have resolvers."""
-        if self._fields is None:
-            names = self.document.root_fields if self.document else ()
-            self._fields = frozenset(name for name in names if not name.startswith("__"))
-        return self._fields
+        names = self.document.root_fields if self.document else ()
+        return frozenset(name for name in names if not name.startswith("__"))
 
     def has_run(self, seconds: float, now: float) -> bool:
         """Return whether it runs for longer than `seconds`."""
@@ -133,12 +131,6 @@ class WorkerPool:
             if call.began is not None and call.has_run(HANGING_SECONDS, now)
         ]
         return sorted(hanging)
-
-    @property
-    def hanging_count(self) -> int:
-        """Number of threads with a call that runs for longer than `HANGING_SECONDS`."""
-        with self._lock:
-            return self._count_running(HANGING_SECONDS)
 
     def is_in_call(self) -> bool:
         """Return whether the calling thread is one of these, with a call."""
@@ -178,6 +170,13 @@ class WorkerPool:
         if error is not None:
             raise error
         return value  # type: ignore[no-any-return]
+
+    async def call_function(self, function: Callable[..., T | Awaitable[T]], argument: object) -> T:
+        """Call a function of the user, in a thread unless it is ``async``."""
+        if iscoroutinefunction(function):
+            return await function(argument)  # type: ignore[no-any-return]
+        result = await self.run(partial(function, argument))
+        return await result if isawaitable(result) else result
 
     def close(self) -> None:
         """End the threads: idle ones now, others after their call. Later calls start new ones."""

@@ -107,7 +107,7 @@ def get(query_string=b"", headers=None, *, method="GET", **members):
 
 def ask(wanted, rules=RULES):
     """Return the answer to a request."""
-    execute = RequestExecutor(SCHEMA, rules.limits, rules.access)
+    execute = RequestExecutor(SCHEMA, rules)
     return asyncio.run(handle_request(wanted, execute, rules=rules))
 
 

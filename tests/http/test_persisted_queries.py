@@ -8,9 +8,10 @@ import json
 
 import pytest
 
-from gqlnb import Access, reference_schema
+from gqlnb import reference_schema
 from gqlnb.http import messages
 from gqlnb.http.messages import PersistedQueries, PersistedQueryError, parse_request_body
+from gqlnb.http.server_rules import ServerRules
 from gqlnb.server.request_executor import RequestExecutor
 
 TEXT = "{ hello }"
@@ -75,7 +76,7 @@ def test_the_store_is_bounded(monkeypatch):
 
 def test_a_server_answers_a_hash_after_the_text():
     """With the status of a request error before; an empty text counts as none."""
-    executor = RequestExecutor(reference_schema(), None, Access())
+    executor = RequestExecutor(reference_schema(), ServerRules())
     answers = [asyncio.run(executor(it)) for it in (build(), build(TEXT), build(), build(""))]
     assert [answer.status for answer in answers] == [422, 200, 200, 200]
     executor.close()

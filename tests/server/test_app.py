@@ -334,9 +334,9 @@ def test_additional_host_names_can_be_allowed():
 def test_limits_and_access_can_be_read():
     """They are the given values, or the defaults."""
     app = App(reference_schema())
-    assert (app.limits, app.access) == (Limits(), Access())
+    assert (app.rules.limits, app.rules.access) == (Limits(), Access())
     app.switch_to(App(reference_schema(), limits=Limits(depth=3), access=Access(get=True)))
-    assert (app.limits, app.access) == (Limits(depth=3), Access(get=True))
+    assert (app.rules.limits, app.rules.access) == (Limits(depth=3), Access(get=True))
 
 
 def test_a_hanging_operation_gets_a_response():

@@ -17,10 +17,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gqlnb.engine.schema import Schema
+from gqlnb.http.server_rules import ServerRules
 from gqlnb.limits import Limits
 from gqlnb.server.app import PART_BYTES
 from gqlnb.server.background_server import serve
-from gqlnb.server.connections import MAX_DRAINING, PIECE_SIZE, HttpConnection
+from gqlnb.server.connections import MAX_DRAINING, PIECE_SIZE
 from gqlnb.server.listener import Listener, bind_socket, resolve_address
 from gqlnb.tokens import Token
 from tests.server.conftest import Gate
@@ -587,24 +588,6 @@ def test_incomplete_requests_do_not_block_new_clients(guarded, wire, sent):
     refused(slow[0], 503)
 
 
-def test_connects_to_a_full_server_examine_few_connections(guarded, wire, monkeypatch):
-    """The time to make room does not grow with the number of connections."""
-    count, examined = 200, []
-    plain = HttpConnection.get_stage
-    server = guarded(connections=count, idle_seconds=None)
-    some = [wire(server.port) for _ in range(count)]
-    for one in some[: count // 2]:
-        one.send(HEAD)
-    for one in some[: count // 2]:
-        one.send(LENGTH + b"\r\n" + HELLO[:-1])
-    monkeypatch.setattr(HttpConnection, "get_stage", lambda it: examined.append(it) or plain(it))
-    late = [wire(server.port) for _ in range(count)]
-    late[-1].send(WHOLE)
-    assert late[-1].answer()[0] == 200
-    assert len(server._listener._watcher.state.connections) == count
-    assert len(examined) <= 20 * count  # with some looks at all of them, one a second
-
-
 def stages(server):
     """Return the stages of a server's connections."""
     return [one.get_stage() for one in server._listener._watcher.list_connections()]
@@ -657,7 +640,7 @@ UPGRADE = (
 class Sockets:
     """An application of WebSockets: one message for each, which fills the buffers at ``/large``."""
 
-    limits = Limits(idle_seconds=SOON, head_seconds=SOON, connections=4)
+    rules = ServerRules(limits=Limits(idle_seconds=SOON, head_seconds=SOON, connections=4))
     running_requests = 0
 
     def needs_body(self, _head):

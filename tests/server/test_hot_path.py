@@ -129,7 +129,7 @@ def test_an_unusual_head_is_not_cached(server, wire, quick, header):
         one.post(b'{"query": "{ hello }"}', header)
         one.head()
     assert not quick
-    assert not server._listener.app._served.heads._by_bytes
+    assert not server._listener.app._served.heads
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_the_head_cache_is_bounded(server, wire):
     one = wire()
     for number in range(MAX_HEADS + 9):
         ask(one, "{ hello }", b"User-Agent: %d" % number)
-    assert len(server._listener.app._served.heads._by_bytes) == MAX_HEADS
+    assert len(server._listener.app._served.heads) == MAX_HEADS
 
 
 def test_a_body_in_its_own_segment_uses_the_fast_path(server, wire, quick):
@@ -421,9 +421,10 @@ def test_a_second_slow_run_leaves_the_event_loop():
 def test_the_query_cache_is_bounded(schema):
     """The oldest entry is evicted, and long requests are not cached."""
     from gqlnb.http.messages import parse_request_body
+    from gqlnb.http.server_rules import ServerRules
     from gqlnb.server.request_executor import RequestExecutor
 
-    execution = RequestExecutor(schema)
+    execution = RequestExecutor(schema, ServerRules())
 
     async def fill():
         for number in range(scheduling.MAX_KNOWN_REQUESTS + 9):

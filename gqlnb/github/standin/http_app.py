@@ -292,7 +292,7 @@ class StandInApp(App):
             return None
         try:
             document = self.schema.parse_document(
-                members["query"], members.get("operationName"), limits=self.limits
+                members["query"], members.get("operationName"), limits=self.rules.limits
             )
         except QueryError:
             return None  # which is reported where the document is executed

@@ -411,7 +411,6 @@ class Result:
 
     @overload
     def models(self, model: None = None) -> Any: ...  # noqa: ANN401 - of a class that is made now
-
     @overload
     def models(self, model: type[Model]) -> Model: ...
 
@@ -466,10 +465,9 @@ class Result:
             self.raise_for_errors()
         doubts = {PARTIAL: describe_partial_answer(self.errors)} if self.errors else {}
         _warn_once(self, {**doubts, **find_missing_data(self.notes)})
-        found = (
-            build_model(self.document, get_shape(self), self.variables) if model is None else model
-        )
-        return convert_data(copy_with_decimals(self), found)
+        if model is None:
+            model = build_model(self.document, get_shape(self), self.variables)
+        return convert_data(copy_with_decimals(self), model)
 
     def to_arrow(
         self,
@@ -586,8 +584,7 @@ class Result:
         >>> connection.sql("select max(pages) from books").fetchall()
         [(474,)]
         """
-        table = self.to_arrow(path, short=short, explode=explode, strict=strict)
-        connection.register(name, table)
+        connection.register(name, self.to_arrow(path, short=short, explode=explode, strict=strict))
         return connection.view(name)
 
     def to_parquet(
@@ -885,8 +882,7 @@ class Result:
             warnings[INCOMPLETE] = report.warning
         for name in sorted(answer.renumbered):
             warnings[name] = describe_row_keys(name)
-        if warnings:
-            _warn_once(self, warnings)
+        _warn_once(self, warnings)
         message = describe_inference(self.source, self.document)
         if message and message not in _given_messages:
             _given_messages.add(message)
@@ -983,17 +979,7 @@ def attach_lazy_data(result: Result, lazy_data: DataSource) -> Result:
 
 
 def release_data(result: Result, body: bytes, checked: CheckedDecoder) -> None:
-    """Let a new result keep its bytes instead of its data until they are accessed.
-
-    Parameters
-    ----------
-    result
-        The result.
-    body
-        The response that it was read from.
-    checked
-        The decoder of its data, which fit.
-    """
+    """Let a new result keep the bytes that a decoder has accepted, until its data are accessed."""
     # Notebooks may keep thousands of smaller ones, and larger ones are mostly text.
     if SMALL_BODY <= len(body) < LARGE_BODY and not has_exact_scalars(checked.shape):
         attach_lazy_data(result, CheckedData(body, result.data, checked.decode_members))

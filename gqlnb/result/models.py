@@ -38,7 +38,9 @@ if TYPE_CHECKING:
         FragmentDefinitionNode,
         GraphQLSchema,
         GraphQLType,
+        NamedTypeNode,
         OperationDefinitionNode,
+        SelectionNode,
         SelectionSetNode,
     )
 
@@ -205,6 +207,13 @@ class ModelBuilder:
             self._shared[fragment] = shared
         return shared
 
+    def _get_fragment(self, node: SelectionNode) -> Any:  # noqa: ANN401 - of two kinds of nodes
+        """Return the fragment of a spread, or an inline fragment itself."""
+        return self._fragments[node.name.value] if isinstance(node, FragmentSpreadNode) else node
+
+    def _find_object_names(self, condition: NamedTypeNode) -> frozenset[str]:
+        return get_object_names(self.schema, self.schema.get_type(condition.name.value))
+
     def _find_only_fragment(self, sets: list[SelectionPart], types: frozenset[str]) -> str | None:
         """Return the name of the fragment that is all that is selected for these types."""
         if len(sets) != 1 or not sets[0].certain:
@@ -215,13 +224,8 @@ class ModelBuilder:
                 if len(types) > 1 or print_ast(node) != TYPENAME:
                     return None
                 continue
-            target: Any = node
-            if isinstance(node, FragmentSpreadNode):
-                target = self._fragments[node.name.value]
-            on = target.type_condition
-            names = (
-                get_object_names(self.schema, self.schema.get_type(on.name.value)) if on else types
-            )
+            on = self._get_fragment(node).type_condition
+            names = types if on is None else self._find_object_names(on)
             if names & types:
                 is_whole = names == types and not node.directives
                 if not is_whole or not isinstance(node, FragmentSpreadNode):
@@ -279,18 +283,16 @@ class ModelBuilder:
             for node in waiting.pop().selections:
                 if isinstance(node, FieldNode):
                     continue
-                target: Any = node
                 if isinstance(node, FragmentSpreadNode):
                     if node.name.value in seen:
                         continue
                     seen.add(node.name.value)
-                    target = self._fragments[node.name.value]
-                waiting.append(target.selection_set)
-                if target.type_condition:
-                    on = target.type_condition.name.value
-                    names = get_object_names(self.schema, self.schema.get_type(on)) & types
+                fragment = self._get_fragment(node)
+                waiting.append(fragment.selection_set)
+                if on := fragment.type_condition:
+                    names = self._find_object_names(on) & types
                     if names and names != types:
-                        conditions[on] = names
+                        conditions[on.name.value] = names
         return conditions
 
     def _has_typename(self, sets: Iterable[SelectionPart], types: frozenset[str]) -> bool:
@@ -321,14 +323,12 @@ class ModelBuilder:
                     key = (node.alias or node.name).value
                     fields.setdefault(key, []).append(FieldPart(node, part.parent, of, certain))
                     continue
-                target: Any = node
-                if isinstance(node, FragmentSpreadNode):
-                    target = self._fragments[node.name.value]
-                on = target.type_condition
+                fragment = self._get_fragment(node)
+                on = fragment.type_condition
                 inner = self.schema.get_type(on.name.value) if on else part.parent
                 fitting = of & get_object_names(self.schema, inner)
                 if fitting:
-                    collect(SelectionPart(target.selection_set, inner, certain), fitting)
+                    collect(SelectionPart(fragment.selection_set, inner, certain), fitting)
 
         for part in sets:
             collect(part, types)

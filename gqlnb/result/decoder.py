@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Set
 from decimal import Decimal
 from functools import cache
+from itertools import repeat
 from threading import RLock
 from typing import (
     TYPE_CHECKING,
@@ -41,7 +42,7 @@ PreparedTables: TypeAlias = Any
 Data: TypeAlias = Any  # JSON values, or the dicts, lists and decimals made of them
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from gqlnb.result.shape import Shape
     from gqlnb.result.tables import ReadPlan, ResultColumn
@@ -57,6 +58,7 @@ UNTYPED_LIST_LEVELS = 2
 NEWEST_TREES = 8  # small answers that are not decoded a second time
 DECODING_ERRORS = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 _UNTYPED_DECODER = msgspec.json.Decoder()
+_EXACT_DECODER = msgspec.json.Decoder(float_hook=Decimal)
 _UNSET = msgspec.UNSET
 UntypedColumns = Set["ResultColumn"]
 
@@ -341,36 +343,24 @@ def restore_decimals(data: Data, shape: Shape, body: bytes) -> bool:
     bool
         Whether there were any: JSON numbers with a point or an exponent, of an exact scalar.
     """
-    if not body:
-        return False
-    key = "decimals", scalars.get_version()
-    decoder = shape.cache.get(key)
-    if decoder is None:
-        members = [("data", _build_decimal_type(shape) | None, None)]
-        response = msgspec.defstruct("Response", members)
-        decoder = msgspec.json.Decoder(response, float_hook=Decimal)
-        decoder = shape.cache.setdefault(key, decoder)
-    try:
-        exact = decoder.decode(body).data
-    except msgspec.ValidationError:  # an error of the answer stands where an object should
-        return False
-    return _overlay_decimals(data, exact)
+    return bool(body) and _overlay_decimals(data, _EXACT_DECODER.decode(body).get("data"), shape)
 
 
-def _overlay_decimals(value: Data, exact: Data) -> bool:
-    """Copy the decimals in `exact` to the same places of `value`; return whether any were."""
-    items: Any = ()
+def _overlay_decimals(value: Data, exact: Data, shape: Shape) -> bool:
+    """Copy the decimals of exact scalars to the same places of `value`; return whether any were."""
+    places: Iterable[tuple[Any, Shape]] = ()
     if isinstance(value, list) and isinstance(exact, list):
-        items = enumerate(exact)
+        places = zip(range(len(exact)), repeat(shape), strict=False)
     elif isinstance(value, dict) and isinstance(exact, dict):
-        items = exact.items()
+        places = ((n, child) for n, child in _get_exact_children(shape).items() if n in exact)
     changed = False
-    for key, item in items:
+    for key, below in places:
+        item = exact[key]
         if type(item) is Decimal:
             value[key] = item
             changed = True
         elif type(item) in {dict, list}:
-            changed |= _overlay_decimals(value[key], item)
+            changed |= _overlay_decimals(value[key], item, below)
     return changed
 
 
@@ -469,16 +459,6 @@ def _build_outline_type(shape: Shape) -> MsgspecType:
             members[name] = _build_outline_type(child) | None
         else:
             members[name] = Any
-    return _make_typed_dict("Object", members, total=False)
-
-
-def _build_decimal_type(shape: Shape) -> MsgspecType:
-    """Return the type of an object reduced to the members that lead to exact scalars."""
-    members: dict[str, MsgspecType] = {}
-    for name, child in _get_exact_children(shape).items():
-        members[name] = Any
-        if child.composite:
-            members[name] = _wrap_in_lists(_build_decimal_type(child) | None, child.lists)
     return _make_typed_dict("Object", members, total=False)
 
 

@@ -483,17 +483,11 @@ FILTER_LENGTH = 1000  # characters of a filter
 OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
     ">=": operator.ge,
     "<=": operator.le,
-    "!=": operator.ne,
     ">": operator.gt,
     "<": operator.lt,
-    "=": operator.eq,
 }
 NUMBER = r"[-+]?(?:\d[\d,_]*(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?"
-COMPARED = re.compile(rf"\s*(>=|<=|!=|>|<|=)?\s*({NUMBER})\s*")
-BETWEEN = re.compile(rf"\s*({NUMBER})?\s*\.\.\s*({NUMBER})?\s*")
-TIME = r"\d{4}[0-9:.TZ+ -]*?"
-SPAN = re.compile(rf"\s*({TIME})?\s*\.\.\s*({TIME})?\s*")
-MOMENT = re.compile(rf"\s*(>=|<=|!=|>|<|=)?\s*({TIME})\s*")
+TIME = r"\d{4}[0-9:.TZ+ -]*"
 
 
 @dataclass(frozen=True, slots=True)
@@ -609,7 +603,7 @@ def _filter_text(column: GridColumn, text: str) -> NDArray[np.bool_]:
 
 
 def _filter_numbers(column: GridColumn, text: str) -> NDArray[np.bool_]:
-    tests = _parse_comparisons(text)
+    tests = [(name, _parse_number(end)) for name, end in _parse_comparisons(text, NUMBER)]
     if not tests:
         msg = (
             f"Filter {sanitize_text(text, 80)!r} of column {sanitize_text(column.label, 80)!r} is "
@@ -617,19 +611,19 @@ def _filter_numbers(column: GridColumn, text: str) -> NDArray[np.bool_]:
             "= for missing."
         )
         raise QueryError(msg)
-    return _combine_masks([_compare(column, name, _parse_number(number)) for name, number in tests])
+    return _combine_masks([_compare(column.values, name, end, end) for name, end in tests])
 
 
-def _parse_comparisons(text: str) -> list[tuple[str, str]]:
-    """Parse the comparisons of a filter; empty if it cannot be parsed."""
-    between = BETWEEN.fullmatch(text)
+def _parse_comparisons(text: str, value: str) -> list[tuple[str, str]]:
+    """Parse the comparisons of a filter with values of a pattern; empty if it is another text."""
+    between = re.fullmatch(rf"\s*({value})?\s*\.\.\s*({value})?\s*", text)
     if between is not None:
-        return [
-            (name, end) for name, end in zip((">=", "<="), between.groups(), strict=True) if end
-        ]
+        ends = zip((">=", "<="), between.groups(), strict=True)
+        return [(name, end) for name, end in ends if end]
+    compared = re.compile(rf"\s*(>=|<=|!=|>|<|=)?\s*({value})\s*")
     tests = []
     at = 0
-    while found := COMPARED.match(text, at):
+    while found := compared.match(text, at):
         tests.append((found[1] or "=", found[2]))
         at = found.end()
     return tests if at == len(text) else []
@@ -645,47 +639,34 @@ def _parse_number(number: str) -> int | float:
     return int(digits) if re.fullmatch(r"[-+]?\d+", digits) else float(digits)
 
 
-def _compare(column: GridColumn, name: str, number: float) -> NDArray[np.bool_]:
-    compare = OPERATORS[name]
-    if column.values.dtype == object:
-        values = column.values.tolist()
-        return np.fromiter(
-            (not is_missing(v) and compare(v, number) for v in values), bool, len(values)
-        )
-    mask: NDArray[np.bool_] = (
-        compare(column.values, number).astype("boolean").fillna(value=False).to_numpy(bool)
-    )
-    # In NumPy, a missing value differs from every number.
-    return mask & ~column.values.isna().to_numpy() if name == "!=" else mask
+def _compare(values: pd.Series[Any], name: str, low: float, high: float) -> NDArray[np.bool_]:
+    """Return a mask of the values that a comparison with a span passes; a number is one, too."""
+    if name == "!=":
+        return values.notna().to_numpy() & ~_compare(values, "=", low, high)
+    if name == "=":
+        return _compare(values, ">=", low, high) & _compare(values, "<=", low, high)
+    compare, bound = OPERATORS[name], high if name in {">", "<="} else low
+    if values.dtype == object:
+        passed = (not is_missing(value) and compare(value, bound) for value in values.tolist())
+        return np.fromiter(passed, bool, len(values))
+    mask = compare(values, bound).astype("boolean").fillna(value=False)
+    made: NDArray[np.bool_] = mask.to_numpy(bool)
+    return made
 
 
 def _filter_times(column: GridColumn, text: str) -> NDArray[np.bool_]:
     """Return a mask of the times that pass a filter; a date may be a day, month or year."""
+    tests = _parse_comparisons(text, TIME)
+    if not tests and text[0].isdigit():
+        return _filter_text(column, text)  # a time of day
+    if not tests:
+        raise QueryError(_describe_bad_date(text, column))
     arrow: pa.Array = column.arrow  # not None: the kind of the column is "time"
     zone = getattr(arrow.type, "tz", None)
     moments = arrow.cast(pa.timestamp("us", zone)).cast(pa.int64())
-    between, one = SPAN.fullmatch(text), MOMENT.fullmatch(text)
-    if between is not None and any(between.groups()):
-        ends = [_find_span(end, zone, column) if end else None for end in between.groups()]
-        tests = [(pc.greater_equal, ends[0][0])] if ends[0] else []
-        tests += [(pc.less_equal, ends[1][1])] if ends[1] else []
-    elif one is not None:
-        first, last = _find_span(one[2], zone, column)
-        tests = {
-            ">": [(pc.greater, last)],
-            ">=": [(pc.greater_equal, first)],
-            "<": [(pc.less, first)],
-            "<=": [(pc.less_equal, last)],
-            "!=": [(pc.less, first), (pc.greater, last)],
-        }.get(one[1], [(pc.greater_equal, first), (pc.less_equal, last)])
-    elif text[0].isdigit():
-        return _filter_text(column, text)  # a time of day
-    else:
-        raise QueryError(_describe_bad_date(text, column))
-    masks = [
-        _to_numpy(pc.fill_null(test(moments, bound), fill_value=False)) for test, bound in tests
-    ]
-    return masks[0] | masks[1] if text.startswith("!=") else _combine_masks(masks)
+    values = pd.Series(pd.arrays.ArrowExtensionArray(moments))
+    spans = [(name, *_find_span(end, zone, column)) for name, end in tests]
+    return _combine_masks([_compare(values, *span) for span in spans])
 
 
 def _find_span(text: str, zone: str | None, column: GridColumn) -> tuple[int, int]:

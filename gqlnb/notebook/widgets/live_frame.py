@@ -21,7 +21,6 @@ from collections.abc import (
 from contextlib import suppress
 from functools import partial
 from html import escape
-from inspect import isawaitable
 from threading import Event, Lock, RLock
 from typing import TYPE_CHECKING, Any, Self
 from weakref import WeakKeyDictionary
@@ -460,6 +459,4 @@ async def close_iterator(steps: object) -> None:
     """Close an iterator, so that its ``finally`` blocks run."""
     close = getattr(steps, "aclose", None)
     if close is not None:
-        closing = close()
-        if isawaitable(closing):
-            await closing
+        await close()

@@ -144,7 +144,6 @@ class ModelBuilder:
     needs_typenames
         Whether ``__typename`` will be added where it is needed and absent: `typename_places` then
         has the positions in the text. Otherwise one class has the fields of all types there.
-
     """
 
     def __init__(
@@ -485,7 +484,6 @@ def convert_data(data: object, model: type) -> Any:  # noqa: ANN401 - an instanc
         If a value does not fit its class; the message has its path.
     """
     advice = "If the schema has changed, client.refresh_schema() loads it."
-    reason = ""
     try:
         if hasattr(model, "model_validate"):  # of pydantic
             return model.model_validate(data)
@@ -551,7 +549,14 @@ class _ScalarError(ValueError):
 
 def _run_hook(kind: Any, value: JSONValue) -> object:
     """Return a value of a type that msgspec does not know; it checks one of a class of the user."""
-    return kind.convert(value) if isinstance(kind, _HookType) else value
+    if not isinstance(kind, _HookType):
+        return value
+    try:
+        return kind.convert(value)
+    except msgspec.ValidationError as error:
+        # msgspec adds the path to the value to another ValueError only.
+        reason = _ScalarError if isinstance(error.__cause__, _ScalarError) else ValueError
+        raise reason(str(error)) from None
 
 
 def _make_union_hook(union: MsgspecType, shared_tags: Mapping[str | None, str]) -> MsgspecType:
@@ -563,12 +568,7 @@ def _make_union_hook(union: MsgspecType, shared_tags: Mapping[str | None, str]) 
         if isinstance(name, str) and name not in own_tags:
             tag = shared_tags.get(name, shared_tags.get(None))
             value = value if tag is None else {**value, TYPENAME: tag, TYPENAME_KEY: name}
-        try:
-            return msgspec.convert(value, union, dec_hook=_run_hook)
-        except msgspec.ValidationError as error:
-            # msgspec adds the path to the object to another ValueError only.
-            kind = _ScalarError if isinstance(error.__cause__, _ScalarError) else ValueError
-            raise kind(str(error)) from None
+        return msgspec.convert(value, union, dec_hook=_run_hook)
 
     return _HookType("Union", (), {"convert": staticmethod(convert)})
 

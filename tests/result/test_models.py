@@ -200,6 +200,17 @@ def test_names_of_python_get_an_underscore():
             {"book": {"color": "BLUE"}},
             "Invalid enum value 'BLUE' at book.color",
         ),
+        ("{ book { id } }", {"book": {"id": None}}, "Expected `str`, got `null` at book.id"),
+        (
+            "{ nodes { __typename ... on Named { name } ... on Book { due } } }",
+            {"nodes": [{"__typename": "Book", "name": "a", "due": "soon"}]},
+            "the value at nodes[0].due is 'soon', which is not a DateTime (it is not a timestamp",
+        ),
+        (
+            "{ nodes { __typename ... on Named { name } } }",
+            {"nodes": [{"__typename": "Shop", "name": 1}]},
+            "Expected `str`, got `int` at nodes[0].name",
+        ),
         (
             "{ nodes { ... on Book { due } } }",
             {"nodes": [None, {"due": "soon"}]},

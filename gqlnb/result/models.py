@@ -160,6 +160,7 @@ class ModelBuilder:
         self._names: set[str] = set()
         self._fragments: Mapping[str, FragmentDefinitionNode] = {}
         self._shared: dict[str, MsgspecType] = {}  # the type of a place with one fragment, by name
+        self._leaves: dict[str, MsgspecType] = {}
         self._remaining = MAX_SELECTIONS
 
     def build_operation(
@@ -397,7 +398,9 @@ class ModelBuilder:
         if parts[0].node.name.value == TYPENAME:
             return Literal[*types] if len(types) == 1 else str
         if not is_composite_type(kind):
-            return wrap_type(declared, build_leaf_type(kind))
+            if kind.name not in self._leaves:
+                self._leaves[kind.name] = build_leaf_type(kind)
+            return wrap_type(declared, self._leaves[kind.name])
         sets, below = [], frozenset[str]()
         for part in parts:
             inner: Any = get_named_type(part.declared_type)
@@ -561,14 +564,16 @@ def _run_hook(kind: Any, value: JSONValue) -> object:
 
 def _make_union_hook(union: MsgspecType, shared_tags: Mapping[str | None, str]) -> MsgspecType:
     """Return the type of a union with classes for several types, given their tags by type."""
-    own_tags = {kind.__struct_config__.tag for kind in get_args(union)}
+    by_tag = {kind.__struct_config__.tag: kind for kind in get_args(union)}
 
     def convert(value: JSONValue) -> object:
-        name = value.get(TYPENAME) if isinstance(value, Mapping) else None
-        if isinstance(name, str) and name not in own_tags:
+        tag = name = value.get(TYPENAME) if isinstance(value, Mapping) else None
+        if isinstance(name, str) and name not in by_tag:
             tag = shared_tags.get(name, shared_tags.get(None))
             value = value if tag is None else {**value, TYPENAME: tag, TYPENAME_KEY: name}
-        return msgspec.convert(value, union, dec_hook=_run_hook)
+        # A class, which msgspec prepares once; the union for its message.
+        kind = by_tag.get(tag, union) if isinstance(tag, str) else union
+        return msgspec.convert(value, kind, dec_hook=_run_hook)
 
     return _HookType("Union", (), {"convert": staticmethod(convert)})
 
@@ -592,7 +597,7 @@ def _make_leaf_hook(kind: Scalar, name: str, python_type: MsgspecType) -> Msgspe
                 shown = sanitize_text(repr(value), VALUE_SHOWN)
                 msg = f"{shown}, which is not a {name}{because}"
                 raise _ScalarError(msg) from None
-        return msgspec.convert(value, python_type)
+        return value if type(value) is python_type else msgspec.convert(value, python_type)
 
     return _HookType(name, (), {"convert": staticmethod(convert)})
 

@@ -167,6 +167,8 @@ class PagedField:
         The response names of the lists in a page that are not continued.
     is_bounded
         Whether the document limits a connection at its end, with `before` beside `first`.
+    last_row
+        The response names that lead to a page with the last row; empty if it was not added.
     """
 
     name: str
@@ -190,6 +192,7 @@ class PagedField:
     has_separate_lists: bool = False
     beside: tuple[str, ...] = ()
     is_bounded: bool = False
+    last_row: tuple[str, ...] = ()
 
     @property
     def kind(self) -> str:

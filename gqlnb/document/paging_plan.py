@@ -52,6 +52,7 @@ from gqlnb.document.selections import (
     add_field,
     add_path,
     find_added_fields,
+    find_pieces,
     group_by_key,
     is_on_path,
     iterate_variables,
@@ -170,6 +171,8 @@ class PagingPlan:
                 added = (s for page in field.pages for s in page.inner or () if s.added)
                 self._added_infos.update(map(id, added))
         self.suspects = [] if roles is None else self._find_suspects()
+        for field in self.fields if roles is not None else ():
+            self._add_proofs(field)
         self.hidden = find_added_fields(self.selections)
         for field in self.fields:
             field.hidden = find_added_fields(
@@ -291,6 +294,39 @@ class PagingPlan:
                 if len(path) == 1:
                     added = (s for s in page.inner if s.key == field.total[0] and s.added)
                     self._added_counts.update(map(id, added))
+
+    def _add_proofs(self, field: PagedField) -> None:
+        """Select what shows that the pages of a connection without a count lose rows.
+
+        Beside the first page its last row, which the pages must contain: cursors that hold the
+        value of a row lose the rows behind a null, and a list that the endpoint cuts somewhere ends
+        like any other. And the cursors of the first page: rows that share one are lost between two
+        pages.
+        """
+        first, *others = field.selections
+        declared = {} if first.declared is None else first.declared.args
+        is_read = field.is_connection and field.rooted and field.followed and not others
+        if not is_read or field.total or field.backward or field.is_bounded:
+            return
+        keys = {items.key for items in field.items if items.ids}
+        lists = [below for below in first.inner or () if below.key in keys]
+        *above, key = field.steps
+        around = [piece.inner or [] for piece in find_pieces(self.selections, above)]
+        beside = next((part for part in around or [self.selections] if first in part), None)
+        if beside is None or not lists or "last" not in declared:
+            return
+        arguments = {n: node for n, node in first.arguments.items() if n not in {"first", "after"}}
+        arguments["last"] = IntValueNode(value="1")
+        name = f"{ADDED_PREFIX}last_{key}"
+        last = replace(first, key=name, arguments=arguments, inner=lists, added=True)
+        beside.append(last)
+        self._added_counts.add(id(last))
+        field.last_row = (*above, name)
+        for edges in lists:
+            if edges.inner is not None and "cursor" in getattr(edges.kind, "fields", {}):
+                add_field(edges.inner, "cursor")
+                added = (below for below in edges.inner if below.added and below.name == "cursor")
+                self._added_counts.update(map(id, added))
 
     def _add_cursors(self, field: PagedField) -> list[ItemList]:
         """Select the cursors of edges, to identify nodes without an identifier."""

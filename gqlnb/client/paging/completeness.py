@@ -31,6 +31,14 @@ EMPTY_PROMISE = (
     "the endpoint reported a next page, and it was empty: rows may be missing, where the order has "
     "nulls or equal values. Order by an id."
 )
+LAST_ROW = (
+    "`last: 1` brings a row that is not among those that came: rows may be missing, where the "
+    "order has nulls, or beyond a limit of the endpoint."
+)
+SHARED_CURSORS = (
+    "rows of one page have the same cursor, so that others with it may be missing between two "
+    "pages. Order by an id."
+)
 MAY_CONTINUE = (
     "the list may have more items, but its object cannot be requested again: give it larger pages "
     "in the query."
@@ -371,6 +379,10 @@ def describe_doubt(cursor: ListCursor) -> str | None:
         return "the endpoint reported the end of the list, but more items followed."
     if not counted and is_empty_promise(cursor):
         return EMPTY_PROMISE
+    if cursor.lacks_last_row:
+        return LAST_ROW
+    if cursor.evidence.has_shared_cursors and cursor.place.pages > 1:
+        return SHARED_CURSORS
     return _describe_doubtful_items(cursor, counted=counted)
 
 

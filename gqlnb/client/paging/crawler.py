@@ -446,7 +446,7 @@ class Crawler:
     def _repeat_first(self, result: Result) -> bool:
         """Return whether to send the first request again, with changes."""
         paths = [read_error_path(error) for error in result.errors]
-        if self._requests_counts and any(ADDED_PREFIX in str(path[-1:]) for path in paths):
+        if self._requests_counts and any(ADDED_PREFIX in str(path) for path in paths):
             self._requests_counts = False  # the user may not be allowed to read the total count
             return True
         lost = any(self._find_lost_field(path) is not None for path in paths)
@@ -557,6 +557,9 @@ class Crawler:
                 cursor.round, cursor.evidence.longest_answer = self._round, self.longest_answer
                 if outer is None:
                     self._outermost.append(cursor)
+                if field.last_row:
+                    cursor.last_page = get_at_path(self.data, field.last_row)
+                    cursor.note_shared_cursors(found.value)
                 size = self._sizes.get_size(field) or self._plan.read_size(field)
                 self._add_page(cursor, found.value, size)
                 begun.append(cursor)
@@ -825,7 +828,11 @@ class Crawler:
                 self._requests_infos, self._requests_counts = False, has_infos
                 return True
         if isinstance(error, QueryError):
-            if not self._limit_first(messages):
+            if self._limit_first(messages):
+                return True
+            if self._requests_counts and any(field.last_row for field in self._plan.fields):
+                self._requests_counts = False
+            else:
                 # Sent unchanged, the errors name lines of the user's own text.
                 self._is_plain = True
                 self._sizes.base_sizes.clear()

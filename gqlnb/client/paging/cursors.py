@@ -222,6 +222,8 @@ class EndEvidence:
         Number of such pages that had items.
     has_short_pages
         Whether a page before the last one was shorter than requested.
+    has_shared_cursors
+        Whether rows of the first page have the same cursor, and others another.
     longest_answer
         Number of items that the endpoint returned of the outermost list in one answer to another
         request.
@@ -237,6 +239,7 @@ class EndEvidence:
     is_verifying: bool = False
     pages_after_end: int = 0
     has_short_pages: bool = False
+    has_shared_cursors: bool = False
     longest_answer: int = 0
 
     @property
@@ -304,6 +307,8 @@ class ListCursor:
         Positions of the pages requested.
     early_pages
         Pages that came before their turn, by position: answer, number in it, and size.
+    last_page
+        The page with the last row, of which the field was added to the query; else None.
     """
 
     field: PagedField
@@ -321,6 +326,7 @@ class ListCursor:
     early_pages: dict[Position, tuple[int, Result, int | None]] = dataclasses.field(
         default_factory=dict
     )
+    last_page: object = None
     _last_keys: dict[str, Hashable] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -350,6 +356,23 @@ class ListCursor:
             pairs = zip(anchor.lookup.keys, values, strict=True)
             self.key = ObjectKey(type_name, tuple(key.convert(value) for key, value in pairs))
             self.reachable = True
+
+    @property
+    def lacks_last_row(self) -> bool:
+        """Whether the row that is said to be the last one is not among those that came."""
+        page = self.last_page
+        return isinstance(page, dict) and any(
+            each.count_items(page) and not each.is_repeat(page) for each in self.filters
+        )
+
+    def note_shared_cursors(self, page: Mapping[str, Any]) -> None:
+        """Note whether some rows of the first page have the same cursor, and others another."""
+        for each in self.field.items if self.field.last_row else ():
+            key = each.cursor or f"{ADDED_PREFIX}cursor"
+            edges = page.get(each.key) if each.node is not None else None
+            found = [e[key] for e in edges or () if isinstance(e, dict) and e.get(key)]
+            # One for all of them is that of the page.
+            self.evidence.has_shared_cursors |= 1 < len(set(map(repr, found))) < len(found)
 
     # -- an answer
 

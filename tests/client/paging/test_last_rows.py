@@ -1,0 +1,162 @@
+"""Connections without a count: their last row, by `last: 1`, must be among the rows that came."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import pytest
+
+from gqlnb import Client, Limits, QueryError, Schema, serve
+
+SDL = """
+type Query {{ people({arguments}): Connection! me: Me! }}
+type Me {{ people({arguments}): Connection! }}
+type Connection {{ edges: [Edge!]! pageInfo: PageInfo! {count} }}
+type Edge {{ cursor: String! node: Person! }}
+type Person {{ id: ID! age: Int }}
+type PageInfo {{ hasNextPage: Boolean! endCursor: String }}
+"""
+BOTH = "first: Int = 10, after: String, last: Int, before: String"
+ROWS = [{"id": str(n), "age": n if n < 120 else None} for n in range(137)]
+TEXT = "{ people { edges { node { age } } } }"
+
+
+class People:
+    """A connection in the order of `age`, and what was asked for.
+
+    A cursor is the age of a row, as in join-monster 4.0 and strawberry-sqlalchemy-mapper 0.9, so
+    that no row comes after one without an age.
+    """
+
+    def __init__(self, most: int = 1000, last: Any = None) -> None:
+        self.most, self.last, self.asked = most, last, list[dict[str, Any]]()
+
+    def resolve(self, _root: object, args: dict[str, Any], _context: object) -> dict[str, Any]:
+        """Return a page, or the last rows."""
+        self.asked.append(args)
+        if args.get("last"):
+            page = ROWS[-args["last"] :] if self.last is None else self.last()
+            return self.build(page, has_more=False)
+        after = args.get("after")
+        rows = [
+            row
+            for number, row in enumerate(ROWS[: self.most])
+            if after is None or (row["age"] is not None and number > int(after))
+        ]
+        page = rows[: args["first"]]
+        return self.build(page, has_more=len(rows) > len(page))
+
+    def build(self, page: list[dict[str, Any]], *, has_more: bool) -> dict[str, Any]:
+        """Return a page as a connection."""
+        end = str(page[-1]["age"]) if page else None
+        info = {"hasNextPage": has_more, "endCursor": end}
+        edges = [{"cursor": str(row["age"]), "node": row} for row in page]
+        return {"edges": edges, "pageInfo": info, "totalCount": len(ROWS)}
+
+
+def open_client(people: People, arguments: str = BOTH, count: str = "") -> Client:
+    """Return a client of the connection."""
+    resolvers = {"people": people.resolve, "me": lambda *_: {}}
+    sdl = SDL.format(arguments=arguments, count=count)
+    return Client(Schema(sdl, {"Query": resolvers, "Me": {"people": people.resolve}}))
+
+
+@pytest.mark.parametrize("text", [TEXT, "{ me { people(first: 30) { edges { node { id } } } } }"])
+@pytest.mark.parametrize("most", [50, 137])
+def test_rows_behind_a_null_or_a_limit_are_missed(text, most):
+    """The pages alone end as those of a whole list do."""
+    with pytest.warns(UserWarning, match="may be incomplete"):
+        result = open_client(People(most)).execute_all(text, progress=False)
+    assert result.report.got == min(most, 120)
+    assert not result.report.complete
+    assert "`last: 1` brings a row" in str(result.report.doubts)
+    assert "gqlnb" not in str(result.data)
+
+
+def test_pages_are_judged_by_the_last_row_too():
+    """Although their rows are not kept."""
+    with pytest.warns(UserWarning, match="`last: 1` brings a row"):
+        pages = [*open_client(People()).pages(TEXT, progress=False)]
+    assert sum(len(page.data["people"]["edges"]) for page in pages) == 120
+
+
+@pytest.mark.parametrize("text", [TEXT, "{ people { edges { mark: cursor node { id } } } }"])
+@pytest.mark.parametrize(
+    ("shared", "cursor", "is_complete"), [(3, None, False), (1, None, True), (1, "page", True)]
+)
+def test_rows_that_share_a_cursor_may_be_missed(text, shared, cursor, is_complete):
+    """The last of them are skipped where a page ends; join-monster 4.0 skips 11 of 1,350 rows.
+
+    A cursor that all rows of a page share is not of a row.
+    """
+    rows = [{"id": str(n), "age": n // shared} for n in range(119)] + [{"id": "119", "age": 999}]
+
+    def resolve(_root: object, args: dict[str, Any], _context: object) -> dict[str, Any]:
+        after = args.get("after")
+        following = [row for row in rows if after is None or row["age"] > int(after)]
+        page = following[-1:] if args.get("last") else following[:10]
+        info = {"hasNextPage": page[-1] is not rows[-1], "endCursor": str(page[-1]["age"])}
+        edges = [{"cursor": cursor or str(row["age"]), "node": row} for row in page]
+        return {"edges": edges, "pageInfo": info}
+
+    sdl = SDL.format(arguments=BOTH, count="")
+    client = Client(Schema(sdl, {"Query": {"people": resolve}}))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        result = client.execute_all(text, progress=False)
+    assert (result.report.got == 120) == is_complete
+    assert result.report.complete == is_complete, result.report.doubts
+    assert is_complete or "have the same cursor" in str(result.report.doubts)
+    assert "gqlnb" not in str(result.data)
+
+
+@pytest.mark.parametrize("age", [119, 0])
+def test_a_list_with_its_last_row_is_complete(age):
+    """Also where `last` is not understood, and the row is another one that came."""
+    people = People(120, last=lambda: [ROWS[age]])
+    result = open_client(people).execute_all(TEXT, progress=False)
+    assert result.report.complete, result.report.doubts
+    assert result.report.got == 120
+    assert [args["last"] for args in people.asked if "last" in args] == [1]
+
+
+@pytest.mark.parametrize("error", [ValueError("no last"), QueryError("no last")])
+def test_a_refused_last_row_costs_one_request(error):
+    """The list is read without it."""
+
+    def refuse() -> None:
+        raise error
+
+    people = People(120, last=refuse)
+    result = open_client(people).execute_all(TEXT, progress=False)
+    assert (result.report.got, result.report.complete, result.errors) == (120, True, ())
+    assert sum("last" in args for args in people.asked) == 1
+
+
+def test_an_endpoint_that_refuses_the_whole_query_is_asked_without_it():
+    """Such as one that takes few aliases."""
+    text = "{ people { edges { node { id years: age } } pageInfo { hasNextPage endCursor } } }"
+    people = People(120)
+    schema = open_client(people).schema
+    with serve(schema, port=0, limits=Limits(aliases=1)) as server:
+        result = Client(server.url).execute_all(text, progress=False)
+    assert (result.report.got, result.report.complete) == (120, True), result.report.doubts
+    assert not any("last" in args for args in people.asked)
+
+
+@pytest.mark.filterwarnings("ignore:The result may be incomplete")
+@pytest.mark.parametrize(
+    ("arguments", "count", "text"),
+    [
+        (BOTH, "totalCount: Int!", TEXT),
+        ("first: Int = 10, after: String", "", TEXT),
+        (BOTH, "", '{ people(first: 10, before: "60") { edges { node { id } } } }'),
+        (BOTH, "", "{ people(last: 10) { edges { node { id } } } }"),
+    ],
+)
+def test_no_last_row_is_added_elsewhere(arguments, count, text):
+    """Where a count proves more, and where the query or the schema leave no place for it."""
+    people = People()
+    open_client(people, arguments, count).execute_all(text, progress=False)
+    assert all(args.get("last") in {None, 10} for args in people.asked)

@@ -39,7 +39,7 @@ from gqlnb.result.renderer import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -86,8 +86,7 @@ def build_picture(
     edges = _choose_edges(numbers, is_whole=is_whole, is_time=is_time)
     counts = np.histogram(numbers, edges)[0].tolist()
     is_exact = is_time or is_whole  # else two ranges share an end
-    write = _write_times if is_time else (_write_integers if is_whole else _write_floats)
-    ranges = list(write(edges.tolist()))
+    ranges = _write_ranges(edges.tolist(), is_whole=is_whole, is_time=is_time)
     parts = [
         {
             "count": count,
@@ -136,23 +135,17 @@ def _choose_edges(numbers: NDArray[Any], *, is_whole: bool, is_time: bool) -> ND
     return np.array([low, *inner[(inner > low) & (inner < high)], high])
 
 
-def _write_integers(edges: Sequence[int]) -> Iterator[tuple[str, str]]:
-    for low, end in pairwise(edges):
-        yield f"{low:,}", f"{end - 1:,}"
-
-
-def _write_floats(edges: Sequence[float]) -> Iterator[tuple[str, str]]:
-    for low, end in pairwise(edges):
-        yield f"{low:.6g}", f"{end:.6g}"
-
-
-def _write_times(edges: Sequence[int]) -> Iterator[tuple[str, str]]:
-    is_days = all(edge % DAY == 0 for edge in edges)
-    unit, form = (DAY, "%Y-%m-%d") if is_days else (1_000_000, "%Y-%m-%d %H:%M:%S")
-    for low, end in pairwise(edges):
-        ends = (pd.Timestamp(moment, unit="us") for moment in (low, end - unit))
-        first, last = (moment.strftime(form) for moment in ends)
-        yield first, last
+def _write_ranges(
+    edges: Sequence[float], *, is_whole: bool, is_time: bool
+) -> list[tuple[str, str]]:
+    """Return the first and the last value of each range, as text."""
+    write: Callable[[Any], str] = "{:,}".format if is_whole else "{:.6g}".format
+    unit = 1 if is_whole else 0  # between the end of a range and the beginning of the next
+    if is_time:
+        is_days = all(edge % DAY == 0 for edge in edges)
+        unit, form = (DAY, "%Y-%m-%d") if is_days else (1_000_000, "%Y-%m-%d %H:%M:%S")
+        write = lambda moment: pd.Timestamp(moment, unit="us").strftime(form)  # noqa: E731
+    return [(write(low), write(end - unit)) for low, end in pairwise(edges)]
 
 
 def _build_values(array: pa.Array) -> dict[str, object] | None:
@@ -256,7 +249,7 @@ class GridColumn:
             return "number"
         if types.is_object_dtype(dtype):
             numbers = bool(self._sample) and all(map(is_number, self._sample))
-            if numbers and all(map(is_number, self._iterate_present())):
+            if numbers and all(is_number(v) or is_missing(v) for v in self.values.tolist()):
                 return "number"
         array = self.arrow
         return "time" if array is not None and _is_time(array.type) else "text"
@@ -288,6 +281,7 @@ class GridColumn:
     def describe(self) -> dict[str, object]:
         """Describe the column for the front end: name, dtype, kind, alignment, width."""
         widths = [len(self._format_cell(value)) for value in self._sample]
+        has_none = self.index or len(self) > MOST_ROWS
         return {
             "name": self.label,
             "dtype": self.dtype,
@@ -295,13 +289,10 @@ class GridColumn:
             "right": self.kind == "number",
             "index": self.index,
             "chars": max(widths, default=0),
-            "picture": self._build_picture(),
+            "picture": None
+            if has_none
+            else build_picture(self.kind, self.arrow, lambda: self.text),
         }
-
-    def _build_picture(self) -> dict[str, object] | None:
-        if self.index or len(self) > MOST_ROWS:
-            return None
-        return build_picture(self.kind, self.arrow, lambda: self.text)
 
     def format_rows(self, rows: Rows) -> list[str | None]:
         """Return the texts of rows; None for missing values."""
@@ -325,9 +316,6 @@ class GridColumn:
     def format_for_clipboard(self, rows: Rows) -> list[str]:
         """Return the values of rows as text for the clipboard."""
         return [_format_pasted(value) for value in self.values.iloc[rows].tolist()]
-
-    def _iterate_present(self) -> Iterable[object]:
-        return (value for value in self.values.tolist() if not is_missing(value))
 
     @cached_property
     def arrow(self) -> pa.Array | None:

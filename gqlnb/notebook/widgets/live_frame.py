@@ -188,7 +188,8 @@ class LiveFrame:
                 await asyncio.sleep(0)  # a fast source must not starve the loop, nor stop()
             return ENDED
         finally:
-            await close_iterator(steps)
+            if hasattr(steps, "aclose"):  # so that its `finally` blocks run
+                await steps.aclose()
 
     def _add_result(self, result: Result) -> bool:
         """Add a result, drop old rows, and return whether to continue."""
@@ -453,10 +454,3 @@ async def iterate_in_thread(source: object) -> AsyncGenerator[Any, None]:
         if isinstance(source, Generator):
             with suppress(ValueError):  # it is still blocked in another thread
                 source.close()
-
-
-async def close_iterator(steps: object) -> None:
-    """Close an iterator, so that its ``finally`` blocks run."""
-    close = getattr(steps, "aclose", None)
-    if close is not None:
-        await close()

@@ -281,7 +281,8 @@ class GridColumn:
     def describe(self) -> dict[str, object]:
         """Describe the column for the front end: name, dtype, kind, alignment, width."""
         widths = [len(self._format_cell(value)) for value in self._sample]
-        has_none = self.index or len(self) > MOST_ROWS
+        has_picture = not self.index and len(self) <= MOST_ROWS
+        picture = build_picture(self.kind, self.arrow, lambda: self.text) if has_picture else None
         return {
             "name": self.label,
             "dtype": self.dtype,
@@ -289,9 +290,7 @@ class GridColumn:
             "right": self.kind == "number",
             "index": self.index,
             "chars": max(widths, default=0),
-            "picture": None
-            if has_none
-            else build_picture(self.kind, self.arrow, lambda: self.text),
+            "picture": picture,
         }
 
     def format_rows(self, rows: Rows) -> list[str | None]:

@@ -11,7 +11,7 @@ from decimal import Decimal
 from html import escape
 from itertools import islice
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import msgspec
 from msgspec.structs import replace
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from gqlnb.document.json_codec import JSON
     from gqlnb.result.list_verdicts import Verdict
-    from gqlnb.result.result import Result
+    from gqlnb.result.paging_report import Report
 
     Bundle = tuple[dict[str, Any], dict[str, Any]]
 
@@ -114,6 +114,41 @@ class Preview(NamedTuple):
     beside: dict[str, object]
     nested: tuple[str, ...] = ()
     verdict: Verdict | None = None
+
+
+class Renderable(Protocol):
+    """The parts of a result that are shown."""
+
+    @property
+    def data(self) -> JSON:
+        """The data."""
+
+    @property
+    def errors(self) -> Sequence[Mapping[str, object]]:
+        """The errors beside it."""
+
+    @property
+    def causes(self) -> Sequence[BaseException | None]:
+        """The exceptions behind the errors."""
+
+    @property
+    def selections(self) -> Sequence[str]:
+        """The location of each error's field in the text; empty if unknown."""
+
+    @property
+    def report(self) -> Report | None:
+        """The report of paging."""
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """The notes of the endpoint on it."""
+
+    @property
+    def response(self) -> object:
+        """The response it was read from."""
+
+    def previews(self, rows: int | None = None) -> Mapping[str, Preview]:
+        """Return the first rows of each outermost list, by name."""
 
 
 # -- tables
@@ -507,12 +542,12 @@ class Layout(NamedTuple):
     missing: str = ""
 
 
-def render_text(result: Result) -> str:
+def render_text(result: Renderable) -> str:
     """Return a result as text: a table of its rows, else JSON; errors below."""
     return _join_text(result, _lay_out(result))
 
 
-def render_bundle(result: Result) -> Bundle:
+def render_bundle(result: Renderable) -> Bundle:
     """Return a result as a MIME bundle.
 
     Returns
@@ -526,7 +561,7 @@ def render_bundle(result: Result) -> Bundle:
     return bundle, {}
 
 
-def _lay_out(result: Result) -> Layout:
+def _lay_out(result: Renderable) -> Layout:
     """Choose how to show an answer: as tables, as names with values, or as JSON."""
     try:
         previews = result.previews(MOST_ROWS)
@@ -561,7 +596,7 @@ def _is_null(name: str, table: Preview) -> bool:
     )
 
 
-def _join_text(result: Result, layout: Layout) -> str:
+def _join_text(result: Renderable, layout: Layout) -> str:
     body = [] if layout.tables else list(iter_json_lines(result.data))
     if layout.tables:
         body += _list_value_lines(layout.values)
@@ -574,7 +609,7 @@ def _join_text(result: Result, layout: Layout) -> str:
     return "\n".join([*body, *format_errors(result), *_list_lines_below(result)])
 
 
-def _join_html(result: Result, layout: Layout) -> str:
+def _join_html(result: Renderable, layout: Layout) -> str:
     body = _render_values(layout.values)
     if not layout.tables and not layout.values:
         body = render_preformatted("\n".join(iter_json_lines(result.data)))
@@ -608,7 +643,7 @@ def _list_other_lists(layout: Layout) -> list[str]:
     return [f"{len(layout.others):,} more {lists} in .frames: {', '.join(layout.others)}"]
 
 
-def _list_lines_below(result: Result) -> list[str]:
+def _list_lines_below(result: Renderable) -> list[str]:
     lines = result.report.format_lines() if result.report is not None else []
     lines += format_notes(result.notes, "result.notes")
     cached_at = getattr(result.response, "cached_at", None)
@@ -785,7 +820,7 @@ def describe_partial_answer(
     return f"The answer is partial: {reason}: {messages}. See result.errors_frame()."
 
 
-def format_errors(result: Result) -> list[str]:
+def format_errors(result: Renderable) -> list[str]:
     """Return the errors of an answer as lines: path, message, and location of the field.
 
     Errors that differ in the indices of their paths alone share a line.

@@ -80,10 +80,6 @@ KEY_PART = re.compile(r"""[\w-]+|"[^"]*"|'[^']*'""")
 # Comments at the end of a table, and the rest of it: they may belong to the next one.
 REMOVED_PART = re.compile(r"(?s).*?((?m:^)[ \t]*+#[^\n]*+(?:\n\s*+(?:#[^\n]*+)?)*+)?\Z")
 BORDER = "\0\n"
-# Before names were quoted, `connect --keep` wrote [connections.café], which is not valid TOML.
-UNQUOTED_NAME = re.compile(
-    r"^(\[connections\.)(?=[\w-]*[^\x00-\x7f])([\w-]+)(?=(?:\.headers)?\]\r?$)", re.MULTILINE
-)
 AT_LINE = re.compile(r"\s*\(at line (\d+), column \d+\)")
 
 
@@ -217,9 +213,6 @@ def read_settings(path: Path, table: tuple[str, ...]) -> Settings | None:
         reason = getattr(error, "strerror", None) or "it is not UTF-8"
         message = f"{shorten_path(path)} cannot be read: {reason}."
         raise OptionError(message) from None
-
-    if not table:
-        text = UNQUOTED_NAME.sub(r'\1"\2"', text)
     try:
         return Settings(path, text, table, get_subtable(tomllib.loads(text), table))
     except tomllib.TOMLDecodeError as error:

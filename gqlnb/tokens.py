@@ -205,22 +205,20 @@ class Token:
         keyring = import_optional("keyring", "keyring", "read a token from the system's keyring")
         try:
             value = keyring.get_password(_KEYRING_SERVICE, name)
-        except Exception as error:  # noqa: BLE001 - each backend has its own exceptions
-            reason = type(error).__name__
-        else:
-            if value:
-                token = cls(validate_token(value, f"The token {name!r} in the keyring"), scheme)
-                return record_source(token, f"keyring:{name}")
+        except Exception as error:  # each backend has its own exceptions
+            msg = (
+                f"The keyring could not be read ({type(error).__name__}). Unlock it, or set an "
+                "environment variable and pass token='env:NAME'."
+            )
+            raise AuthError(msg) from None
+        if not value:
             msg = (
                 f"The keyring does not have a token {name!r}. Store it once in a terminal: "
                 f"keyring set {_KEYRING_SERVICE} {name}"
             )
             raise AuthError(msg)
-        msg = (
-            f"The keyring could not be read ({reason}). Unlock it, or set an environment variable "
-            "and pass token='env:NAME'."
-        )
-        raise AuthError(msg)
+        token = cls(validate_token(value, f"The token {name!r} in the keyring"), scheme)
+        return record_source(token, f"keyring:{name}")
 
     @classmethod
     @hide_locals
@@ -294,16 +292,14 @@ class Token:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("error", getpass.GetPassWarning)  # the input would be echoed
-                value: str | None = getpass.getpass(text)
+                value = getpass.getpass(text)
         # RuntimeError: no stdin in a kernel
         except (EOFError, NotImplementedError, RuntimeError, getpass.GetPassWarning):
-            value = None
-        if value is None:
             msg = (
                 "A token cannot be prompted for here. Set an environment variable and pass "
                 "token='env:NAME'."
             )
-            raise AuthError(msg)
+            raise AuthError(msg) from None
         return cls(value, scheme)
 
     @classmethod
@@ -655,16 +651,13 @@ def call_token_function(get_token: Callable[[], object], redact: Callable[[str],
     """
     try:
         token = get_token()
-    except GqlnbError as error:
-        reason = str(error)
-    except Exception as error:  # noqa: BLE001 - of a function of the user
-        reason = describe_exception(error)
-    else:
-        if isinstance(token, Token):
-            return token._reveal_value()
-        return validate_token(token, "The token that the function returned")
-    msg = f"The function that returns the token failed: {redact_text(redact(reason))}"
-    raise AuthError(msg)
+    except Exception as error:  # of a function of the user; the caller hides the frames
+        reason = str(error) if isinstance(error, GqlnbError) else describe_exception(error)
+        msg = f"The function that returns the token failed: {redact_text(redact(reason))}"
+        raise AuthError(msg) from None
+    if isinstance(token, Token):
+        return token._reveal_value()
+    return validate_token(token, "The token that the function returned")
 
 
 def collect_secrets() -> list[str]:

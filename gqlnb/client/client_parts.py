@@ -77,12 +77,7 @@ class ClientParts:
         They share schema, connections, parsed documents and rate limits.
         """
         endpoint, limiter = self.endpoint, self.sender.limiter
-        if (
-            token is not None
-            or headers is not None
-            or extensions is not None
-            or timeout is not None
-        ):
+        if any(option is not None for option in (token, headers, extensions, timeout)):
             endpoint = apply_call_options(
                 endpoint, token=token, headers=headers, extensions=extensions, timeout=timeout
             )

@@ -266,14 +266,6 @@ def _pop_client(name: str) -> Callable[[], None]:
     return opened[1].close if opened is not None else lambda: None
 
 
-def is_shared(name: str) -> bool:
-    """Return whether other processes have a connection too, and can open it without a prompt."""
-    with _lock:
-        return (
-            name not in _registered and name in _merge_connections() and can_open_unattended(name)
-        )
-
-
 def get_open_client(name: str) -> Any:  # noqa: ANN401 - as above
     """Return the client of a connection if it is open, else None; none is opened."""
     with _lock:
@@ -282,12 +274,11 @@ def get_open_client(name: str) -> Any:  # noqa: ANN401 - as above
 
 def is_open(name: str) -> bool:
     """Return whether the client of a connection is open."""
-    with _lock:
-        return name in _clients
+    return get_open_client(name) is not None
 
 
 def can_open_unattended(name: str) -> bool:
-    """Return whether the client of a connection can be made without a prompt for a token."""
+    """Return whether any process can make the client of a connection, without a prompt."""
     with _lock:
         connection = _merge_connections().get(name)
     options = dict(getattr(connection.make_client, "options", ())) if connection is not None else {}
@@ -440,9 +431,9 @@ def read_connection(settings: Settings, name: str, table: object) -> NamedConnec
 
 def check_setting(key: str, value: object) -> str:
     """Return the error in a member of a connection; "" if it is valid."""
-    check = FILE_CHECKS.get(key)
+    check = SETTING_CHECKS.get(key)
     return (
-        f"no such setting: {key!r}.{suggest_or_list(key, list(FILE_CHECKS))}"
+        f"no such setting: {key!r}.{suggest_or_list(key, list(SETTING_CHECKS))}"
         if check is None
         else check(value)
     )
@@ -520,9 +511,8 @@ SETTING_CHECKS: dict[str, Callable[[Any], str]] = {
     "persisted_queries": partial(_describe_refusal, check_persisted_queries),
     "validate": partial(_describe_refusal, partial(check_boolean, "validate")),
     "nan": partial(_describe_refusal, check_nan),
+    "lists": check_lists,  # no option of a client: a report writes it
 }
-# A client has no option for the paging of its lists: a report writes it.
-FILE_CHECKS = {**SETTING_CHECKS, "lists": check_lists}
 
 
 def save_connection(name: str, url: str, token: str | None, headers: Mapping[str, str]) -> str:

@@ -82,20 +82,13 @@ def is_key(segment: str) -> bool:
         return False
     # Digits and both cases alternate in a key; words, even long ones, change at their borders
     # alone.
-    kinds = [classify_character(character) for character in text if character.isalnum()]
+    kinds = [(letter.isdigit(), letter.isupper()) for letter in text if letter.isalnum()]
     changes = sum(a != b for a, b in pairwise(kinds))
-    if "digit" not in kinds or changes < MIN_KIND_CHANGES:
+    if not any(is_digit for is_digit, _ in kinds) or changes < MIN_KIND_CHANGES:
         return False
     return KEY_RUN.search(text) is not None or (
         len(set(kinds)) == 3 and changes >= 2 * MIN_KIND_CHANGES
     )
-
-
-def classify_character(character: str) -> str:
-    """Return the kind of a character: ``"digit"``, ``"capital"`` or ``"small"``."""
-    if character.isdigit():
-        return "digit"
-    return "capital" if character.isupper() else "small"
 
 
 def find_secret_segments(url: str) -> list[str]:
@@ -320,13 +313,20 @@ class Credentials:
         return bool(self._address_tokens)
 
     def bind(self, url: str, uds: str | None = None) -> None:
-        """Bind the secrets to the origin of `url`, and hide those in its path and query too.
+        """Bind the secrets to `url`, or to it behind a Unix socket; hide those in the address too.
 
         Raises
         ------
         AuthError
-            If one of them belongs to another origin.
+            If it is plain http to another machine, or one of them belongs to another origin.
         """
+        is_local = uds is not None or is_loopback(url)
+        if self.tokens and urlsplit(url).scheme != "https" and not is_local:
+            msg = (
+                f"{strip_url(url)} does not use TLS, so the token would be sent unencrypted. "
+                "Use https."
+            )
+            raise AuthError(msg)
         for token in self.tokens:
             bind_token(token, format_origin(url, uds))
         # Some services take their key in the address, which errors, logs and file names would show.
@@ -426,43 +426,34 @@ def check_header_value(name: str, value: object) -> str | Token:
     """
     if isinstance(value, Token):
         return value
+    subject = f"The header {sanitize_text(name, 40)!r}"
     if not isinstance(value, str):
         held = getattr(value, "token", None)  # of a TokenBox, None if it is empty
         if isinstance(held, Token):
             return held
-        raise TargetError(
-            _describe_fault(
-                name,
-                f"has a value of type {type(value).__name__}; give text, or for a secret "
-                f"{HEADER_SOURCES}.",
-            )
-        )
+        kind = type(value).__name__
+        msg = f"{subject} has a value of type {kind}; give text, or for a secret {HEADER_SOURCES}."
+        raise TargetError(msg)
     given, value = value.strip(), resolve_value(value.strip())
     if not HEADER_VALUE.fullmatch(value):
-        raise TargetError(
-            _describe_fault(
-                name,
-                "contains a line break or another character that is not allowed in header values.",
-            )
+        msg = (
+            f"{subject} contains a line break or another character that is not allowed in header "
+            "values."
         )
+        raise TargetError(msg)
     secret = given != value or is_secret_name(name) or has_secret(f"{name}: {value}")
     if not value or not secret:
         return value
     if not value.isascii():
-        raise TargetError(_describe_fault(name, "must contain only ASCII characters."))
+        msg = f"{subject} must contain only ASCII characters."
+        raise TargetError(msg)
     if given == value:  # text of a cell or program; not from one of the sources
-        raise LiteralSecretError(
-            _describe_fault(
-                name,
-                "is a secret given as text; in a cell it would be saved with the notebook. Give "
-                f"{HEADER_SOURCES}.",
-            )
+        msg = (
+            f"{subject} is a secret given as text; in a cell it would be saved with the notebook. "
+            f"Give {HEADER_SOURCES}."
         )
+        raise LiteralSecretError(msg)
     return record_source(Token.from_header(value), given)
-
-
-def _describe_fault(name: str, what: str) -> str:
-    return f"The header {sanitize_text(name, 40)!r} {what}"
 
 
 def resolve_value(value: str) -> str:
@@ -484,20 +475,3 @@ def resolve_value(value: str) -> str:
             return secret
     token = Token.from_source(source, scheme)
     return token.build_header() if token is not None else ""
-
-
-def bind_credentials(url: str, secrets: Credentials, uds: str | None = None) -> None:
-    """Check that secrets may be sent to `url`, or to it behind a Unix socket; bind them to it.
-
-    Raises
-    ------
-    AuthError
-        If it is plain http to another machine, or one of them belongs to another origin.
-    """
-    is_local = uds is not None or is_loopback(url)
-    if secrets.tokens and urlsplit(url).scheme != "https" and not is_local:
-        msg = (
-            f"{strip_url(url)} does not use TLS, so the token would be sent unencrypted. Use https."
-        )
-        raise AuthError(msg)
-    secrets.bind(url, uds)

@@ -21,7 +21,6 @@ import msgspec
 from gqlnb.client.credentials import (
     DEFAULT_URL,
     Credentials,
-    bind_credentials,
     is_secret_name,
     split_socket_url,
     strip_url,
@@ -218,10 +217,7 @@ def check_options(timeout: object, limits: object, verify: object) -> None:
         msg = f"timeout= takes a number of seconds above 0, not {sanitize_text(repr(timeout), 40)}."
     elif limits is not None and not isinstance(limits, Limits):
         msg = f"limits= takes Limits(answer=..., wait=...), not {type(limits).__name__}."
-    elif isinstance(verify, (str, os.PathLike)):
-        if not Path(verify).exists():
-            msg = f"verify= refers to a file that does not exist: {sanitize_text(verify, 80)!r}."
-    elif verify is not None and not isinstance(verify, (bool, ssl.SSLContext)):
+    elif verify is not None and not isinstance(verify, (bool, str, os.PathLike, ssl.SSLContext)):
         msg = (
             "verify= takes True, False, the path of a CA bundle or an ssl.SSLContext, not "
             f"{type(verify).__name__}."
@@ -490,22 +486,21 @@ def open_address(url: str, options: EndpointOptions) -> Endpoint:
     )
     if options.batch is not None:
         transport.wrapper = ArrayWrapper()
-    bind_credentials(url, options.credentials, options.uds)
+    options.credentials.bind(url, options.uds)
     return Endpoint(transport, options)
 
 
 def reject_unused(options: EndpointOptions, reason: str) -> None:
     """Raise TargetError for options that would have no effect, such as a token or ``cache=``."""
     credentials = options.credentials
-    given = {
-        "token=": credentials.token,
-        "headers=": credentials.headers,
-        "nan=": options.nan != "error",
-    }
-    unused = [name for name, value in given.items() if value]
-    if unused:
-        msg = f"{' and '.join(unused)} would have no effect: {reason}"
-        raise TargetError(msg)
+    reject_given(
+        {
+            "token=": credentials.token,
+            "headers=": credentials.headers,
+            "nan=": options.nan != "error",
+        },
+        reason,
+    )
     reject_http_options(options)
 
 
@@ -515,24 +510,27 @@ def reject_http_options(options: EndpointOptions) -> None:
     A remembered answer is found by the address, the token and the headers. An object of this
     process has no name that means the same to a later kernel, and its answers depend on its data.
     """
-    if options.cache is not None:
-        msg = (
-            "cache= would have no effect: answers are remembered by the address they came from, "
-            "and this target is an object of this process. Remove cache=, or serve the object "
-            "with gqlnb.serve() and connect to its address."
-        )
-        raise TargetError(msg)
-    given = {
-        "uds=": options.uds,
-        "batch=": options.batch,
-        "persisted_queries=": options.persisted_queries,
-    }
-    if unused := [name for name, value in given.items() if value]:
-        msg = (
-            f"{' and '.join(unused)} would have no effect: only requests over HTTP have that, and "
-            "this target is an object of this process. Leave it out, or serve the object with "
-            "gqlnb.serve() and connect to its address."
-        )
+    reject_given(
+        {"cache=": options.cache},
+        "answers are remembered by the address they came from, and this target is an object of "
+        "this process. Remove cache=, or serve the object with gqlnb.serve() and connect to its "
+        "address.",
+    )
+    reject_given(
+        {
+            "uds=": options.uds,
+            "batch=": options.batch,
+            "persisted_queries=": options.persisted_queries,
+        },
+        "only requests over HTTP have that, and this target is an object of this process. Leave it "
+        "out, or serve the object with gqlnb.serve() and connect to its address.",
+    )
+
+
+def reject_given(options: Mapping[str, object], reason: str) -> None:
+    """Raise TargetError for those options that were given, as they would have no effect."""
+    if unused := [name for name, value in options.items() if value]:
+        msg = f"{' and '.join(unused)} would have no effect: {reason}"
         raise TargetError(msg)
 
 
@@ -570,16 +568,14 @@ def apply_call_options(
     extensions = check_extensions(extensions)
     # Refused, not dropped: a call that names another token must not be sent with the client's.
     if not isinstance(transport, (HttpTransport, AsgiTransport)):
-        options = {"token": token, "headers": headers, "extensions": extensions}
-        unused = [name for name, value in options.items() if value]
+        options = {"token=": token, "headers=": headers, "extensions=": extensions}
         is_custom = not isinstance(transport, (InProcessTransport, GqlClientTransport))
-        if unused and not (is_custom and unused == ["extensions"]):
-            listed = " and ".join(f"{name}=" for name in unused)
-            msg = (
-                f"{listed} would have no effect: only requests over HTTP and to ASGI applications "
-                f"have them, and this client executes on {endpoint.source!r}. Leave them out."
+        if token or headers or not is_custom:  # a custom transport may send the extensions
+            reject_given(
+                options,
+                "only requests over HTTP and to ASGI applications have them, and this client "
+                f"executes on {endpoint.source!r}. Leave them out.",
             )
-            raise TargetError(msg)
         settings = replace(settings, timeout=timeout, extensions=extensions)
         return replace(endpoint, options=settings)
     credentials = settings.credentials
@@ -595,7 +591,7 @@ def apply_call_options(
         token = given.token if replaced else credentials.token
         credentials = Credentials(token, {**kept, **given.headers})
         if isinstance(transport, HttpTransport):
-            bind_credentials(transport.url, credentials, transport.uds)
+            credentials.bind(transport.url, transport.uds)
         # A client that lacks its token can still make calls that bring their own.
         missing = missing or (None if replaced else settings.missing_token_error)
         settings = replace(settings, missing_token_error=missing)

@@ -356,28 +356,29 @@ class AsgiCall:
         The first message to it.
     last
         The message that disconnects.
+
+    Attributes
+    ----------
+    incoming : asyncio.Queue
+        The messages to the application.
     """
 
     def __init__(self, asgi: AsgiTransport, scope: Message, first: Message, last: Message) -> None:
         self._transport, self._disconnect = asgi, last
-        self._incoming: asyncio.Queue[Message] = asyncio.Queue()
+        self.incoming: asyncio.Queue[Message] = asyncio.Queue()
         # Of one message, so that an application is not faster than its reader.
         self._outgoing: asyncio.Queue[Message | BaseException | None] = asyncio.Queue(1)
-        self._incoming.put_nowait(first)
+        self.incoming.put_nowait(first)
         self._task = asyncio.create_task(self._run_app(scope))
 
     async def _run_app(self, scope: Message) -> None:
         end: BaseException | None = None
         try:
-            await self._transport.app(scope, self._incoming.get, self._outgoing.put)
+            await self._transport.app(scope, self.incoming.get, self._outgoing.put)
         except Exception as error:  # noqa: BLE001 - raised by the reader of the messages
             end = self._transport.build_failure(error)
         # Behind its last message, so that the reader gets all of them first.
         await self._outgoing.put(end)
-
-    def send_message(self, message: Message) -> None:
-        """Send a message to the application."""
-        self._incoming.put_nowait(message)
 
     async def receive_message(self) -> Message | None:
         """Return the next message of the application; None after its end.
@@ -396,7 +397,7 @@ class AsgiCall:
 
     async def close(self) -> None:
         """Disconnect, and wait until the application has ended."""
-        self._incoming.put_nowait(self._disconnect)
+        self.incoming.put_nowait(self._disconnect)
         try:
             for _ in range(3):  # a few loop iterations to end by itself
                 await asyncio.sleep(0)
@@ -414,7 +415,7 @@ class AsgiLink:
 
     async def send(self, text: str) -> None:
         """Send a message."""
-        self._call.send_message({"type": "websocket.receive", "text": text})
+        self._call.incoming.put_nowait({"type": "websocket.receive", "text": text})
 
     async def receive(self) -> str | bytes | SocketClosed:
         """Wait for the next message."""
@@ -554,11 +555,8 @@ async def read_pieces(running: AsgiCall, encoding: str, source: str) -> AsyncGen
             for piece in decoder.feed(part):
                 yield piece
     except DecompressionError as error:
-        fault = str(error)
-    else:
-        return
-    msg = f"{source}: {UNREADABLE} {fault}"
-    raise TransportError(msg)
+        msg = f"{source}: {UNREADABLE} {error}"
+        raise TransportError(msg) from None
 
 
 async def read_bodies(

@@ -253,7 +253,6 @@ REASONS: ReasonTable = (
 
 
 NO_RETRIES = Retry(total=False, redirect=False)  # `RetryLoop` retries
-MAX_INTERIM = 32  # responses with a status 1xx before the final one; two are usual
 BUFFER_BYTES = 1 << 16  # bytes
 HEAD_BYTES = 1 << 20  # bytes for the head of a response, in addition to its body
 LONGEST_WAIT = 1e6  # seconds; sockets accept no infinite number
@@ -446,7 +445,7 @@ class StrictHTTPResponse(http.client.HTTPResponse):
     def _read_status(self) -> tuple[str, int, str]:
         """Read the first line of the final response, after those with a status 1xx."""
         raw: Any = self.fp.raw
-        for _ in range(MAX_INTERIM):
+        while True:  # the deadline and the limit of bytes end it
             try:
                 version, status, reason = super()._read_status()  # type: ignore[misc]
             except http.client.BadStatusLine:
@@ -456,8 +455,6 @@ class StrictHTTPResponse(http.client.HTTPResponse):
             if not 100 <= status < 200 or status == http.client.SWITCHING_PROTOCOLS:
                 return version, status, reason
             http.client.parse_headers(self.fp)
-        msg = "too many interim answers"
-        raise http.client.HTTPException(msg)
 
     def _read_next_chunk_size(self) -> int:
         line = self.fp.readline(BUFFER_BYTES)
@@ -612,14 +609,11 @@ class Route(NamedTuple):
         The connections to the endpoint or to the proxy.
     uses_absolute_target
         Whether the request line has the whole address, as a proxy needs it.
-    process
-        The process that opened it; a forked child must not share its connections.
     """
 
     adapter: DeadlineAdapter
     pool: HTTPConnectionPool
     uses_absolute_target: bool
-    process: int
 
     def post(
         self,
@@ -693,7 +687,7 @@ def open_route(url: str, *, verify: bool | str | ssl.SSLContext, uds: str | None
     request = requests.Request("POST", url).prepare()
     pool: Any = adapter.get_connection_with_tls_context(request, verify, proxies=proxies)
     whole = adapter.request_url(request, proxies) != request.path_url
-    return Route(adapter, pool, whole, os.getpid())
+    return Route(adapter, pool, whole)
 
 
 @lru_cache(maxsize=64)

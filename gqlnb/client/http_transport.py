@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import lru_cache, partial
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 from urllib.parse import urljoin, urlsplit
 
 from gqlnb.client.credentials import (
@@ -40,6 +40,7 @@ from gqlnb.client.transports import (
     InvalidLengthError,
     enter_call,
 )
+from gqlnb.document.error_details import read_error_code
 from gqlnb.document.json_codec import JSONError, split_json_array
 from gqlnb.document.upload import has_file
 from gqlnb.errors import AuthError, GqlnbError, TransportError
@@ -61,7 +62,7 @@ from gqlnb.http.messages import (
 from gqlnb.http.multipart_requests import MultipartBody, build_multipart_body
 from gqlnb.http.response_parser import demands_array
 from gqlnb.limits import ANSWER_HINT, MIB
-from gqlnb.redact import strip_traceback
+from gqlnb.redact import hide_locals, strip_traceback
 
 if TYPE_CHECKING:
     from urllib3 import BaseHTTPResponse
@@ -182,15 +183,11 @@ def read_refusal(response: Response) -> Refusal | None:
     if members.get("data") is not None or (is_null and is_success) or of_fields:
         return None
     for refusal, (message, code) in REFUSALS.items():
-        if any(entry.get("message") == message or read_code(entry) == code for entry in errors):
+        if any(
+            entry.get("message") == message or read_error_code(entry) == code for entry in errors
+        ):
             return refusal
     return "other"
-
-
-def read_code(error: Mapping[str, Any]) -> object:
-    """Return the code of an error; None if it has none."""
-    extensions = error.get("extensions")
-    return extensions.get("code") if isinstance(extensions, Mapping) else None
 
 
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
@@ -213,48 +210,51 @@ class HttpConnections:
 
     def __init__(self, url: str, *, verify: bool | str | ssl.SSLContext, uds: str | None) -> None:
         self._url, self._verify, self._uds = url, verify, uds
-        self._current_route: Route | None = None
+        self._process = os.getpid()  # a forked child must not share the connections
+        self._route: Route | None = None
         self._threads: ThreadPoolExecutor | None = None
-        self._threads_process = 0  # the process that has the threads
         self._lock = threading.Lock()
 
     def get_route(self) -> Route:
         """Return the route to the endpoint."""
-        # Without the lock in the usual case; a forked child opens connections of its own.
-        route = self._current_route
-        if route is not None and route.process == os.getpid():
+        # Without the lock in the usual case.
+        route = self._route
+        if route is not None and self._process == os.getpid():
             return route
         with self._lock:
-            if self._current_route is None or self._current_route.process != os.getpid():
+            self._leave_parent()
+            if self._route is None:
                 from gqlnb.client.http_route import open_route
 
-                self._current_route = open_route(self._url, verify=self._verify, uds=self._uds)
-            return self._current_route
+                self._route = open_route(self._url, verify=self._verify, uds=self._uds)
+            return self._route
 
     def get_executor(self) -> ThreadPoolExecutor:
         """Return the threads in which asynchronous calls send."""
         with self._lock:
-            if self._threads is None or self._is_forked():
+            self._leave_parent()
+            if self._threads is None:
                 # Threads of its own: those of `asyncio.to_thread` are at most the number of
                 # processors and four, and requests that wait would occupy them for the whole
                 # notebook. They start as they are needed.
                 self._threads = ThreadPoolExecutor(MAX_CONNECTIONS, thread_name_prefix="gqlnb-http")
-                self._threads_process = os.getpid()
             return self._threads
 
     def close(self) -> None:
         """Close the connections that are kept alive."""
         with self._lock:
-            route, self._current_route = self._current_route, None
+            self._leave_parent()
+            route, self._route = self._route, None
             threads, self._threads = self._threads, None
-        if route is not None and route.process == os.getpid():
+        if route is not None:
             route.adapter.close()
-        if threads is not None and not self._is_forked():
+        if threads is not None:
             threads.shutdown(wait=False)
 
-    def _is_forked(self) -> bool:
-        """Return whether the threads belong to the parent of a forked process."""
-        return self._threads_process != os.getpid()
+    def _leave_parent(self) -> None:
+        """Forget what a forked child has from its parent."""
+        if self._process != os.getpid():
+            self._process, self._route, self._threads = os.getpid(), None, None
 
 
 class HttpTransport:
@@ -386,32 +386,10 @@ class HttpTransport:
             exchange = partial(self._exchange, body, secrets=secrets, call=call, asks=is_query)
             return self.follow_redirects(exchange)
 
-        is_repeatable = getattr(body, "is_repeatable", True)
-        return self.send_authorized(send, call, is_query=is_query, is_repeatable=is_repeatable)
-
-    def send_authorized(
-        self,
-        send: Callable[[Mapping[str, str]], Response],
-        call: Call,
-        *,
-        is_query: bool,
-        is_repeatable: bool = True,
-    ) -> Response:
-        """Send a request with its secret headers; again if they are refused and there are new ones.
-
-        Parameters
-        ----------
-        send
-            Sends the request with these headers.
-        call
-            The call, whose time does not begin before the functions of tokens have returned.
-        is_query
-            Whether the operation is known to change nothing.
-        is_repeatable
-            Whether the body can be sent twice.
-        """
+        # Again if the secrets are refused and there are new ones.
         secrets = self._build_secrets(call)
         response = send(secrets)
+        is_repeatable = getattr(body, "is_repeatable", True)
         if not is_repeatable or not self.credentials.is_renewable:
             return response
         if is_token_refused(response, is_query=is_query):
@@ -422,6 +400,7 @@ class HttpTransport:
     def _build_secrets(
         self, call: Call, refused: Mapping[str, str] | None = None
     ) -> dict[str, str]:
+        """Return the headers with their secrets; functions of tokens use up no time of the call."""
         begun = monotonic()
         secrets = self.credentials.build_headers(refused)
         call.deadline += monotonic() - begun
@@ -498,6 +477,7 @@ class HttpTransport:
                     raise
         raise AssertionError  # the last attempt returns or raises
 
+    @hide_locals
     def probe(
         self,
         body: bytes = b"",
@@ -527,15 +507,6 @@ class HttpTransport:
         TransportError
             If no response came.
         """
-        outcome = self._try_probe(body, query, accept, seconds, head_only=head_only)
-        if isinstance(outcome, BaseException):
-            raise outcome
-        return self.credentials.redact_echoes(outcome)
-
-    def _try_probe(
-        self, body: bytes, query: str, accept: str, seconds: float, *, head_only: bool
-    ) -> Response | BaseException:
-        """Return the response of :meth:`probe`, or the exception to raise."""
         call = Call(monotonic() + seconds, self.cap)
         try:
             headers = {**build_fixed_headers(), "Accept": accept, **self._build_secrets(call)}
@@ -547,11 +518,11 @@ class HttpTransport:
                 route = self._connections.get_route()
                 answer = route.post(url, body, headers, call, method=method)
                 if not head_only:
-                    return self.read_answer(answer)
+                    return self.credentials.redact_echoes(self.read_answer(answer))
                 answer.close()
-                return Response(answer.status, read_head(answer))
-        except BaseException as error:  # noqa: BLE001 - returned, see `send`
-            return self.convert_failure(error, call, changes=False)
+                return self.credentials.redact_echoes(Response(answer.status, read_head(answer)))
+        except BaseException as error:  # noqa: BLE001 - every frame is hidden
+            raise self.convert_failure(error, call, changes=False) from None
 
     def open_answer(
         self, url: str, body: Body, call: Call, headers: Mapping[str, str]

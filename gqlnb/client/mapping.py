@@ -187,7 +187,12 @@ class InputMap:
             error.outcomes = self._outcomes  # type: ignore[attr-defined]
             raise
         missing = find_missing_data(frame.attrs.get("notes", ())).values()
-        for text in (describe_stop(self._outcomes), frame._describe_errors(), *missing):
+        left = self._outcomes.count(None)
+        stopped = (
+            f"{left:,} of {len(self._outcomes):,} inputs were not sent: the map was stopped by "
+            "progress=. client.map(..., resume=frame) continues."
+        )
+        for text in (stopped if left else "", frame._describe_errors(), *missing):
             if text:
                 warn_caller(text)
         return frame
@@ -209,17 +214,6 @@ class InputMap:
         # A batch is not a row of the frame: one that was refused has none.
         shape = {**self._shape, **options, "keep_empty": not self._rows.in_batches}
         return build_mapped_frame(self._rows.beside, self._outcomes, self._document, **shape)
-
-
-def describe_stop(outcomes: Sequence[BatchOutcome | None]) -> str:
-    """Return how many inputs were not sent because `progress` returned False; "" for none."""
-    left = outcomes.count(None)
-    if not left:
-        return ""
-    return (
-        f"{left:,} of {len(outcomes):,} inputs were not sent: the map was stopped by progress=. "
-        "client.map(..., resume=frame) continues."
-    )
 
 
 def read_outcomes(resume: object, count: int) -> list[BatchOutcome | None]:

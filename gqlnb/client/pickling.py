@@ -163,15 +163,13 @@ def reduce_client(
     """
     # All options travel, or pickling is refused: a client that lost its token, its timeout or its
     # CA bundle on the way would fail, or trust others, far from here.
-    extras: dict[str, Any] = {}
-    if endpoint.options.recording is not None:
-        extras["recording"] = endpoint.options.recording
-    if endpoint.options.cache is not None:
-        extras["cache"] = endpoint.options.cache
+    given = endpoint.options.collect_given()
+    extras: dict[str, Any]
+    extras = {name: given[name] for name in ("recording", "cache") if name in given}
     if endpoint.explicit_schema is not None:
         extras["schema"] = export_schema(endpoint.explicit_schema, schema)
     name = endpoint.name
-    if name is not None and endpoint.is_by_name and connections.is_shared(name):
+    if name is not None and endpoint.is_by_name and connections.can_open_unattended(name):
         # A fresh process has not loaded the package of the built-in connections.
         builtin = connections.get_builtin(name)
         return rebuild_client, (make, ClientRecipe(name), name, extras, builtin)

@@ -83,7 +83,7 @@ class QueuedRequest:
     def __enter__(self) -> Self:
         queue = self._queue
         try:
-            if queue.enqueue(self) != 0:
+            if queue.admit(self, is_new=True) != 0:
                 self._wakeup = event = threading.Event()
                 while (seconds := self._try_again()) != 0:
                     queue.clock.wait(event, seconds)
@@ -96,7 +96,7 @@ class QueuedRequest:
     async def __aenter__(self) -> Self:
         queue = self._queue
         try:
-            if queue.enqueue(self) != 0:
+            if queue.admit(self, is_new=True) != 0:
                 self._wakeup = event = asyncio.Event()
                 self._loop = asyncio.get_running_loop()
                 while (seconds := self._try_again()) != 0:
@@ -162,14 +162,10 @@ class RequestQueue:
         self.flow = Throttle(self._width)
         self._waiting: deque[QueuedRequest] = deque()
 
-    def enqueue(self, request: QueuedRequest) -> float | None:
-        """Append a request; return as :meth:`admit` does."""
-        with self.lock:
-            self._waiting.append(request)
-        return self.admit(request)
-
-    def admit(self, request: QueuedRequest) -> float | None:
+    def admit(self, request: QueuedRequest, *, is_new: bool = False) -> float | None:
         """Return 0 if a request may be sent, else the seconds to wait; None until it is woken.
+
+        A new request is first put at the end of the queue.
 
         Raises
         ------
@@ -177,6 +173,8 @@ class RequestQueue:
             If the wait is longer than the request allows.
         """
         with self.lock:
+            if is_new:
+                self._waiting.append(request)
             now = self.clock.now()
             seconds = self.flow.compute_delay(now)
             if seconds is not None and seconds > request.wait:

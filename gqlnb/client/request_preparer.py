@@ -9,7 +9,6 @@ from contextlib import suppress
 from copy import copy
 from dataclasses import replace
 from functools import lru_cache, partial
-from operator import is_
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from graphql import OperationDefinitionNode
@@ -315,26 +314,21 @@ def check_json(variables: Mapping[str, Any]) -> bool:
     files = False
     for name, value in variables.items():
         fault = next(iter_faults(value, ()), None)
-        if fault is not None:  # files are searched for only then
-            rest = strip_files(value)
-            files, fault = files or rest is not value, next(iter_faults(rest, ()), None)
+        if fault is not None and has_file(value):  # files are searched for only then
+            files, fault = True, next(iter_faults(replace_files(value, lambda _: None), ()), None)
         if fault is not None:
             msg = f"Variable '${name}': {fault}"
             raise QueryError(msg)
     return files
 
 
-def strip_files(value: object) -> object:
-    """Return a value with null for each file in it; the same object if there is none."""
-    if is_file(value):
-        return None
+def replace_files(value: object, replace_file: Callable[[object], object]) -> object:
+    """Return a value with another one in the place of each file in it."""
     if isinstance(value, dict):
-        members = {key: strip_files(item) for key, item in value.items()}
-        return value if all(members[key] is value[key] for key in members) else members
+        return {key: replace_files(item, replace_file) for key, item in value.items()}
     if isinstance(value, list):
-        rows = list(map(strip_files, value))
-        return value if all(map(is_, rows, value)) else rows
-    return value
+        return [replace_files(item, replace_file) for item in value]
+    return replace_file(value) if is_file(value) else value
 
 
 def add_target_hint(error: QueryError, description: str) -> None:
@@ -416,6 +410,5 @@ def wrap_files(name: str, value: Any, uploads: dict[int, Upload]) -> object:  # 
     try:
         return uploads.setdefault(id(value), Upload(value))
     except OptionError as error:
-        reason = str(error)
-    msg = f"Variable '${name}': {reason}"
-    raise QueryError(msg)
+        msg = f"Variable '${name}': {error}"
+        raise QueryError(msg) from None

@@ -27,10 +27,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import msgspec
 
 from gqlnb.client.http_transport import HttpTransport
-from gqlnb.client.recording.cassette import encode_request
+from gqlnb.client.recording.cassette import encode_request, normalize_text
+from gqlnb.client.recording.session import leave_block
 from gqlnb.config import get_cache_folder
 from gqlnb.document.json_codec import JSONError
-from gqlnb.document.syntax import normalize_document
 from gqlnb.errors import OptionError, sanitize_text
 from gqlnb.http.messages import Response
 from gqlnb.option_checks import explain_keywords, raise_option_error
@@ -79,23 +79,14 @@ class CachePolicy(msgspec.Struct, frozen=True, eq=False):
     refresh: bool = False
 
     def __enter__(self) -> Self:
-        global _open_policies  # noqa: PLW0603 - as for recordings, for all threads
-        with _open_policies_lock:
-            _open_policies = (*_open_policies, self)
+        _open_policies.append(self)
         return self
 
     def __exit__(self, *_: object) -> None:
-        global _open_policies  # noqa: PLW0603
-        with _open_policies_lock:
-            before = list(_open_policies)
-            # The last entry: a policy may be entered again within its own block.
-            before.reverse()
-            before.remove(self)
-            _open_policies = tuple(reversed(before))
+        leave_block(_open_policies, self)
 
 
-_open_policies: tuple[CachePolicy, ...] = ()
-_open_policies_lock = threading.Lock()
+_open_policies: list[CachePolicy] = []  # as for recordings, of the whole process
 
 
 @explain_keywords
@@ -226,15 +217,13 @@ class ResponseCache:
         self._has_warned = False
         self._paused_until = 0.0  # of the monotonic clock
 
-    def compute_key(self, *parts: bytes) -> bytes:
-        """Return the keyed hash of the parts of a request; empty if the file cannot be used."""
+    def compute_key(self, headers: str, request: bytes) -> bytes:
+        """Return the keyed hash of a request; empty if the file cannot be used."""
         if time.monotonic() < self._paused_until or not self._run(lambda _: True):
             return b""
-        digest = blake2b(key=self._hash_key, digest_size=32)
-        for part in parts:
-            # With their lengths: parts that are divided in another way are another request.
-            digest.update(len(part).to_bytes(8) + part)
-        return digest.digest()
+        # No header holds a null character, so that it shows where the request begins.
+        data = headers.encode() + b"\0" + request
+        return blake2b(data, key=self._hash_key, digest_size=32).digest()
 
     def find(self, key: bytes, max_age: float) -> tuple[Response, float] | None:
         """Return an answer that is not older, and the seconds it took, or None."""
@@ -448,19 +437,16 @@ def prepare_cached_request(
     try:
         asked = encode_request(
             f"{transport.uds or ''}{transport.url}",
-            _normalize(document.text),
+            normalize_text(document.text),
             document.name,
             request.variables or {},
         )
     except (JSONError, TypeError):  # with files, which are read while they are sent
         return None
     cache = open_response_cache()
-    key = cache.compute_key("\n".join(lines).encode(), asked)
+    key = cache.compute_key("\n".join(lines), asked)
     if not key:
         return None
     title = document.name or " ".join(document.text.split())
     title = redact_text(sanitize_text(title, 60))  # a listing is saved with the notebook
     return CachedRequest(cache, policy, key, transport.source, title)
-
-
-_normalize = lru_cache(512)(normalize_document)

@@ -53,13 +53,21 @@ OF_DIRECTIVE_ARG = re.compile(
     r"A required arg (?P<arg>\w+) on directive (?P<directive>\w+)"
     r"|(?P<removed>\w+) was removed from (?P<other>\w+)"
 )
-OF_FIELD = re.compile(r"arg (?P<arg>\w+) on (?P<type>\w+)\.(?P<member>\w+)")
-OF_TYPE = re.compile(r"(?P<type>\w+)\.(?P<member>\w+)(?:\((?P<arg>\w+):\)| arg (?P<other>\w+))?")
-OF_INPUT = re.compile(r"field (?P<member>\w+) on input type (?P<type>\w+)")
-OF_ENUM = re.compile(r"(?P<member>\w+) was (?:added to|removed from) enum type (?P<type>\w+)")
-OF_UNION = re.compile(r"was (?:added to|removed from) union type (?P<type>\w+)")
-OF_INTERFACE = re.compile(r"implemented by (?P<type>\w+)")
-FIRST_WORD = re.compile(r"(?:Standard scalar )?(?P<type>\w+)")
+# The first that matches counts; the last one is for sentences about a whole type.
+PLACE_PATTERNS = tuple(
+    map(
+        re.compile,
+        (
+            r"arg (?P<arg>\w+) on (?P<type>\w+)\.(?P<member>\w+)",
+            r"field (?P<member>\w+) on input type (?P<type>\w+)",
+            r"(?P<member>\w+) was (?:added to|removed from) enum type (?P<type>\w+)",
+            r"was (?:added to|removed from) union type (?P<type>\w+)",
+            r"implemented by (?P<type>\w+)",
+            r"(?P<type>\w+)\.(?P<member>\w+)(?:\((?P<arg>\w+):\)| arg (?P<other>\w+))?",
+            r"^(?:Standard scalar )?(?P<type>\w+)",
+        ),
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,7 +257,11 @@ def compare_schemas(
     ]
     ranks = BREAKING, DANGEROUS, SAFE
     changes.sort(key=lambda change: (not change.touches, ranks.index(change.severity)))
-    broken = dict(find_broken(before, now, texts))
+    broken = {
+        label_operation(text): why
+        for text in texts
+        if (why := find_first_error(text, now)) and not find_first_error(text, before)
+    }
     return SchemaChanges(tuple(changes), broken, source, is_diff=is_diff)
 
 
@@ -433,19 +445,12 @@ def locate_change(kind: str, sentence: str) -> tuple[str, str, str]:
         matches = (match for pattern in OF_DIRECTIVE if (match := re.search(pattern, sentence)))
         match = next(matches, None)
         return (f"@{match[1]}" if match else sentence), "", ""
-    if kind in ("TYPE_REMOVED", "TYPE_CHANGED_KIND"):
-        patterns = []
-    elif "UNION" in kind or "INTERFACE" in kind:
-        patterns = [OF_UNION, OF_INTERFACE]
-    else:
-        patterns = [OF_FIELD, OF_INPUT, OF_ENUM, OF_TYPE]
-    for pattern in patterns:
+    for pattern in PLACE_PATTERNS:
         if match := pattern.search(sentence):
             groups = match.groupdict()
             arg = groups.get("arg") or groups.get("other") or ""
             return groups["type"], groups.get("member") or "", arg
-    match = FIRST_WORD.match(sentence)
-    return (match["type"] if match else sentence), "", ""
+    return sentence, "", ""
 
 
 def label_operation(text: str) -> str:
@@ -518,16 +523,6 @@ class PlaceCollector(Visitor):
                     # Input types may contain themselves.
                     if inner.name not in self.found:
                         waiting.append(inner)
-
-
-def find_broken(
-    before: GraphQLSchema, now: GraphQLSchema, texts: Sequence[str]
-) -> Iterator[tuple[str, str]]:
-    """Yield the documents that were valid and are invalid now, each with its first error."""
-    for text in texts:
-        why = find_first_error(text, now)
-        if why and not find_first_error(text, before):
-            yield label_operation(text), why
 
 
 def find_first_error(text: str, schema: GraphQLSchema) -> str:

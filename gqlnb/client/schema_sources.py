@@ -10,7 +10,6 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-import msgspec
 from graphql import (
     REMOVE,
     FieldNode,
@@ -23,7 +22,7 @@ from graphql import (
 )
 
 from gqlnb.document.document import build_problems
-from gqlnb.document.json_codec import JSONError, dump_valid_json, load_json, strip_bom
+from gqlnb.document.json_codec import JSONError, dump_valid_json, load_json
 from gqlnb.engine.schema import Schema
 from gqlnb.engine.schema_adapters import extract_schema, is_schema
 from gqlnb.engine.schema_builder import LoadedSchema, load_introspection, load_sdl, pause_collector
@@ -48,7 +47,6 @@ if TYPE_CHECKING:
 
     Execute: TypeAlias = Callable[[str, CheckedDecoder], Result]
 
-LARGE_BYTES = 8 * 2**20  # bytes; GitHub's has three to five million
 ACCEPTED_FORMS = (
     "schema= takes SDL text, the path of a file with SDL or introspection JSON, an introspection "
     "result, or a schema object"
@@ -113,25 +111,10 @@ def read_schema_text(text: str, whence: str) -> LoadedSchema:
     try:
         data = load_json(text.encode())
     except (JSONError, UnicodeEncodeError) as error:
-        reason = str(error)
-    else:
-        return load_introspection(data, whence)
-    msg = f"{whence} begins like JSON, but is not valid JSON ({sanitize_text(reason, 120)})."
-    raise SchemaError(msg)
-
-
-def load_object(body: bytes) -> dict[str, Any]:
-    """Return a JSON object; raise ValueError for any other text."""
-    value = load_json(body)  # JSONError is a ValueError
-    if isinstance(value, dict):
-        return value
-    msg = "not a JSON object"
-    raise ValueError(msg)
-
-
-_ANY_DECODER = msgspec.json.Decoder()
-_MEMBERS_DECODER = msgspec.json.Decoder(dict[str, msgspec.Raw])
-_ITEMS_DECODER = msgspec.json.Decoder(list[msgspec.Raw])
+        reason = sanitize_text(error, 120)
+        msg = f"{whence} begins like JSON, but is not valid JSON ({reason})."
+        raise SchemaError(msg) from None
+    return load_introspection(data, whence)
 
 
 def read_introspection(body: bytes) -> dict[str, Any]:
@@ -142,34 +125,11 @@ def read_introspection(body: bytes) -> dict[str, Any]:
     ValueError
         If it is not JSON, or not an introspection result.
     """
-    # A large one is decoded type by type: a JSON decoder blocks all other threads, for a second
-    # with 100,000 types, and a kernel that does not answer for so long seems dead.
-    if len(body) < LARGE_BYTES:
-        with pause_collector():
-            return load_object(body)
-    try:
-        body.decode()  # msgspec does not validate the UTF-8 of skipped members
-        with pause_collector():
-            members = _MEMBERS_DECODER.decode(strip_bom(body))
-            inner = _MEMBERS_DECODER.decode(members.pop("data")) if "data" in members else members
-            schema = _MEMBERS_DECODER.decode(inner.pop("__schema"))
-            kinds = [
-                _ANY_DECODER.decode(kind) for kind in _ITEMS_DECODER.decode(schema.pop("types"))
-            ]
-            found = {name: _ANY_DECODER.decode(part) for name, part in schema.items()} | {
-                "types": kinds
-            }
-            whole = {name: _ANY_DECODER.decode(part) for name, part in inner.items()} | {
-                "__schema": found
-            }
-            if inner is members:
-                return whole
-            return {name: _ANY_DECODER.decode(part) for name, part in members.items()} | {
-                "data": whole
-            }
-    except (msgspec.MsgspecError, KeyError, RecursionError) as error:
-        reason = type(error).__name__
-    msg = f"not an introspection result ({reason})"
+    with pause_collector():
+        value = load_json(body)  # JSONError is a ValueError
+    if isinstance(value, dict):
+        return value
+    msg = "not a JSON object"
     raise ValueError(msg)
 
 

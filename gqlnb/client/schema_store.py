@@ -11,16 +11,17 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
-import re
 import threading
 import time
 import zlib
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
+
+import msgspec
 
 from gqlnb import background
 from gqlnb.client.credentials import find_secret_segments, is_loopback, strip_url
@@ -29,7 +30,8 @@ from gqlnb.client.request_sender import PreparedRequest
 from gqlnb.client.schema_diff import SchemaChanges, compare_schemas
 from gqlnb.config import get_cache_folder, replace_file
 from gqlnb.document.document import Document
-from gqlnb.document.json_codec import JSONError, dump_json, dump_valid_json, load_json
+from gqlnb.document.json_codec import JSONError, dump_json
+from gqlnb.document.sized_cache import SizedCache
 from gqlnb.errors import (
     AnswerError,
     AuthError,
@@ -47,7 +49,7 @@ from gqlnb.redact import strip_traceback
 # The functions below import `schema_sources`, `schema_diff` and the engine: a client whose schema
 # nobody asks for needs none of them.
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
     from graphql import GraphQLSchema
 
@@ -59,27 +61,28 @@ if TYPE_CHECKING:
     from gqlnb.result.result import Result
 
 CACHE_VARIABLE = "GQLNB_CACHE"
-CACHE_FORMAT = 1
 CACHE_SUFFIX = ".schema"
 MAX_FILES = 64  # the oldest are removed
-MAX_HEADER_BYTES = 4096  # bytes of the first line
-MAX_UNPACKED_BYTES = 512 * 2**20  # bytes: a hundred times GitHub's schema
-PIECE_BYTES = 2**20  # bytes; a regular expression blocks other threads, at 100 MB/s
 ZLIB_LEVEL = 6  # a third smaller than level 1, and as quick to unpack
-# A null member means the same as an absent one, and a third of most results is such members. Within
-# a string there would be a backslash before the quotation mark.
-NULL_MEMBER = re.compile(rb',"\w+":null')
 _LOG = logging.getLogger("gqlnb")
 
 
-def split_json(body: bytes) -> Iterator[bytes]:
-    """Yield JSON in pieces, cut before commas, so that no null member is in two of them."""
-    begin = 0
-    while begin < len(body):
-        end = body.find(b",", begin + PIECE_BYTES)
-        end = len(body) if end < 0 else end
-        yield body[begin:end]
-        begin = end
+class CacheHeader(msgspec.Struct, tag_field="gqlnb", tag="schema", kw_only=True):
+    """The first line of a file, in JSON.
+
+    Attributes
+    ----------
+    format
+        The version of the format.
+    source
+        The address as it is shown, for readers of the file.
+    fetched
+        Time of the endpoint's response, in seconds since the epoch.
+    """
+
+    format: Literal[1]
+    source: str = ""
+    fetched: float
 
 
 class CachedSchema(NamedTuple):
@@ -99,21 +102,14 @@ class CachedSchema(NamedTuple):
     @classmethod
     def pack(cls, body: bytes, fetched: float) -> CachedSchema:
         """Return the entry for an introspection result in JSON."""
-        packing = zlib.compressobj(ZLIB_LEVEL)
-        packed = [packing.compress(NULL_MEMBER.sub(b"", piece)) for piece in split_json(body)]
-        return cls(b"".join([*packed, packing.flush()]), fetched)
+        return cls(zlib.compress(body, ZLIB_LEVEL), fetched)
 
     def unpack(self) -> bytes:
         """Return the introspection result in JSON, or raise ValueError if the entry is damaged."""
-        unpacking = zlib.decompressobj()
         try:
-            body = unpacking.decompress(self.packed, MAX_UNPACKED_BYTES)
+            return zlib.decompress(self.packed)
         except zlib.error as error:
             raise ValueError(str(error)) from error
-        if not unpacking.eof:
-            msg = "it is cut, or too large"
-            raise ValueError(msg)
-        return body
 
     def compute_age(self) -> float:
         """Return its age in seconds; infinity for an entry from the future."""
@@ -143,23 +139,10 @@ def find_cache_path(url: str, headers: Iterable[str]) -> Path | None:
 def read_cache(path: Path) -> CachedSchema | None:
     """Return the entry in a file; None if it is missing, damaged or of another program."""
     try:
-        if not path.is_file():  # opening a pipe would block
-            return None
-        with path.open("rb") as file:
-            head = load_json(file.readline(MAX_HEADER_BYTES))
-            packed = file.read(MAX_UNPACKED_BYTES)
-    except (OSError, JSONError):
+        head, _, packed = path.read_bytes().partition(b"\n")
+        return CachedSchema(packed, msgspec.json.decode(head, type=CacheHeader).fetched)
+    except (OSError, msgspec.MsgspecError):
         return None
-    if (
-        not isinstance(head, dict)
-        or head.get("gqlnb") != "schema"
-        or head.get("format") != CACHE_FORMAT
-    ):
-        return None
-    fetched = head.get("fetched")
-    if isinstance(fetched, bool) or not isinstance(fetched, (int, float)):
-        return None
-    return CachedSchema(packed, float(fetched))
 
 
 def write_cache(path: Path, entry: CachedSchema, source: str) -> None:
@@ -174,15 +157,10 @@ def write_cache(path: Path, entry: CachedSchema, source: str) -> None:
     source
         The address as it is shown, for readers of the file.
     """
-    head = {
-        "gqlnb": "schema",
-        "format": CACHE_FORMAT,
-        "source": source,
-        "fetched": int(entry.fetched),
-    }
+    head = msgspec.json.encode(CacheHeader(format=1, source=source, fetched=entry.fetched))
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        replace_file(path, dump_valid_json(head) + b"\n" + entry.packed, private=True)
+        replace_file(path, head + b"\n" + entry.packed, private=True)
         remove_oldest(path.parent)
     except OSError as error:
         _LOG.info("The schema of %s is not cached: %s.", source, error.strerror)
@@ -249,8 +227,8 @@ class SchemaStore:
         self._is_revalidated = False  # whether the endpoint was asked since the cache was read
         self._has_tried = False  # whether a result without schema has led to an attempt
         self._loaded_through: Recording | None = None
-        self._texts: dict[str, None] = {}
-        self._answered: dict[object, None] = {}
+        self._texts: SizedCache[str, None] = SizedCache(MAX_TEXTS, MAX_TEXTS)
+        self._answered: SizedCache[object, None] = SizedCache(MAX_TEXTS, MAX_TEXTS)
         self._lock = threading.RLock()  # held while loading; reentrant for nested loads
         self._start_lock = threading.Lock()  # another one, as `peek_schema` must not wait
 
@@ -403,23 +381,23 @@ class SchemaStore:
     def inherit_history(self, other: SchemaStore) -> None:
         """Take over the baseline and the texts of another store of the same endpoint."""
         self._baseline = other._baseline
-        self._texts.update(other._texts)
-        self._answered.update(other._answered)
+        self._texts, self._answered = other._texts, other._answered
 
     def record_text(self, text: str) -> None:
         """Remember a text that was sent, for :meth:`find_changes`."""
         if len(text) <= MAX_CACHED_TEXT:
-            add_bounded(self._texts, text)
+            self._texts.add(text, None, 1)
 
     # The same call has the same answer before and after the schema is known: what the endpoint has
     # answered is sent again, whatever the schema says. Of variables the very values count, since
     # another value may have a misspelled field that the endpoint would ignore.
     def record_answer(self, text: str, variables: Mapping[str, Any] | None = None) -> None:
         """Remember that the endpoint has answered a text, and one with these JSON variables."""
-        add_bounded(self._answered, hash(text))
+        self._answered.add(hash(text), None, 1)
         if variables:
             with suppress(JSONError):  # with files
-                add_bounded(self._answered, (hash(text), hash(dump_json(dict(variables)))))
+                key = hash(text), hash(dump_json(dict(variables)))
+                self._answered.add(key, None, 1)
 
     def has_answered(self, text: str, variables: Mapping[str, Any] | None = None) -> bool:
         """Return whether the endpoint has answered a text, and with these variables if given."""
@@ -552,16 +530,6 @@ class SchemaStore:
         if self._endpoint.credentials.token is not None:
             headers.append("authorization")
         return find_cache_path(transport.url, headers)
-
-
-def add_bounded(entries: dict[Any, None], key: object) -> None:
-    """Add a key; remove the oldest ones beyond `MAX_TEXTS`."""
-    if key in entries:
-        return
-    entries[key] = None
-    while len(entries) > MAX_TEXTS:
-        with suppress(StopIteration, KeyError, RuntimeError):  # another thread was sooner
-            del entries[next(iter(entries))]
 
 
 def unpack_schema(entry: CachedSchema) -> LoadedSchema:

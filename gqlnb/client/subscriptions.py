@@ -7,15 +7,14 @@ import logging
 import random
 import sys
 import time
-from collections import deque
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from gqlnb.client.credentials import Credentials, bind_credentials, check_header_value
+from gqlnb.client.credentials import Credentials, check_header_value
 from gqlnb.client.event_streams import (
     ACCEPT_EVENTS,
     ACCEPT_PARTS,
@@ -78,6 +77,7 @@ NO_STREAM_HINT = (
 )
 ANSWERED_ONCE = "the endpoint returned a single JSON response instead of an event stream."
 ConnectionInit = Mapping[str, Any] | bool | None
+StreamingTransport = InProcessTransport | HttpTransport | AsgiTransport
 _LOG = logging.getLogger("gqlnb")
 
 
@@ -125,7 +125,7 @@ class SubscriptionRunner:
 
     def __init__(
         self,
-        transport: Transport,
+        transport: StreamingTransport,
         request: Request,
         context: ResponseContext,
         options: SubscriptionOptions,
@@ -201,17 +201,15 @@ class SubscriptionRunner:
         growing = self._partial_answer
         if self.context.nan_as_null:
             response = nullify_response(response)
-        fault = None
         if growing is not None and response.status == 200:
             try:
                 response = apply_part(response, growing)
             except InvalidPartError as error:
-                fault = (
+                msg = (
                     f"{self.context.source}: part {growing.part_count} of the answer "
                     f"does not fit the parts before it: {error}. These are in error.result."
                 )
-        if fault is not None:
-            raise AnswerError(fault)  # `iterate_results` adds the last result
+                raise AnswerError(msg) from None  # `iterate_results` adds the last result
         self._last_result = parse_response(
             response, replace(self.context, now=time.time(), streaming=True)
         )
@@ -307,7 +305,7 @@ def open_subscription(
     payload = seal_init(init, tokens) if isinstance(init, Mapping) else init
     if tokens and isinstance(transport, HttpTransport):
         named = {f"init-{number}": token for number, token in enumerate(tokens)}
-        bind_credentials(transport.url, Credentials(None, named), transport.uds)
+        Credentials(None, named).bind(transport.url, transport.uds)
     options = SubscriptionOptions(kind, payload, timeout)
     if incremental:
         if isinstance(transport, InProcessTransport) and (
@@ -355,91 +353,9 @@ def seal_init(given: Mapping[str, Any], secrets: list[Token]) -> dict[str, Any]:
     return payload
 
 
-T = TypeVar("T")
-MAX_BUFFERED_EVENTS = 64  # events read ahead; the sockets below hold some more
-
-
-# `asyncio.Queue` bounds items alone, and cannot end before Python 3.13.
-class StreamBuffer(Generic[T]):
-    """A queue with a bound in items and bytes, which ends with the error of its source.
-
-    Parameters
-    ----------
-    most
-        Largest number of items.
-    size
-        Largest number of bytes, exceeded by at most one item; None for any number.
-    """
-
-    def __init__(self, most: int, size: int | None) -> None:
-        self._max_items, self._max_bytes = most, size
-        self._items: deque[tuple[T, int]] = deque()
-        self._held_bytes = 0
-        self._is_finished = False
-        self._error: Exception | None = None
-        self._changed = asyncio.Condition()
-
-    async def put(self, item: T, size: int) -> None:
-        """Add an item as soon as there is room."""
-        async with self._changed:
-            await self._changed.wait_for(self._has_room)
-            self._items.append((item, size))
-            self._held_bytes += size
-            self._changed.notify_all()
-
-    def _has_room(self) -> bool:
-        full = self._max_bytes is not None and self._held_bytes >= self._max_bytes
-        return len(self._items) < self._max_items and not full
-
-    async def finish(self, fault: Exception | None) -> None:
-        """End the queue, with an error if there was one."""
-        async with self._changed:
-            self._is_finished, self._error = True, fault
-            self._changed.notify_all()
-
-    async def take(self) -> tuple[T] | None:
-        """Return the oldest item in a tuple, waiting for it; None, or the error, at the end."""
-        async with self._changed:
-            await self._changed.wait_for(lambda: self._items or self._is_finished)
-            if not self._items and self._error is not None:
-                raise self._error
-            if not self._items:
-                return None
-            item, size = self._items.popleft()
-            self._held_bytes -= size
-            self._changed.notify_all()
-            return (item,)
-
-
-async def read_ahead(
-    source: AsyncGenerator[T, None], size_of: Callable[[T], int], size: int | None
-) -> AsyncGenerator[T, None]:
-    """Yield the items of `source`, which a separate task reads ahead."""
-    # The source runs in that one task from beginning to end, so that it answers pings while no item
-    # is taken, until the buffer is full: 64 items, or `size` bytes. It ends before this generator.
-    buffer: StreamBuffer[T] = StreamBuffer(MAX_BUFFERED_EVENTS, size)
-
-    async def fill_buffer() -> None:
-        fault = None
-        try:
-            async with aclosing(source):
-                async for item in source:
-                    await buffer.put(item, size_of(item))
-        except Exception as error:  # noqa: BLE001 - raised by `take`
-            fault = error
-        await buffer.finish(fault)
-
-    task = asyncio.create_task(fill_buffer())
-    try:
-        while (taken := await buffer.take()) is not None:
-            yield taken[0]
-    finally:
-        task.cancel()
-        await asyncio.wait([task])
-
-
 StreamKind = Literal["ws", "sse", "multipart"]
 ResponseStream = AsyncGenerator[Response | None, None]
+MAX_BUFFERED_EVENTS = 64  # events read ahead; the sockets below hold some more
 SUBPROTOCOLS = tuple(OPERATIONS)
 HANDSHAKE_SECONDS = 10.0  # seconds until a handshake is tried in another way
 # Statuses of a handshake that do not tell whether there are WebSockets: the token, or an overload.
@@ -468,21 +384,62 @@ class SubscriptionOptions(NamedTuple):
     accept: str | None = None
 
 
+async def read_ahead(source: ResponseStream, cap: int | None) -> ResponseStream:
+    """Yield the responses of `source`, which a separate task reads ahead."""
+    # The source runs in that one task from beginning to end, so that it answers pings while no
+    # response is taken, until 64 responses or `cap` bytes are waiting. It ends before this
+    # generator. The last item of the queue is no tuple: None, or the error of the source.
+    queue: asyncio.Queue[tuple[Response | None] | Exception | None]
+    queue = asyncio.Queue(MAX_BUFFERED_EVENTS)
+    waiting_bytes, has_room = 0, asyncio.Event()
+    has_room.set()
+
+    def count_bytes(response: Response | None, sign: int) -> None:
+        nonlocal waiting_bytes
+        waiting_bytes += sign * (0 if response is None else len(response.body))
+        if cap is None or waiting_bytes < cap:
+            has_room.set()
+        else:
+            has_room.clear()
+
+    async def fill_queue() -> None:
+        fault = None
+        try:
+            async with aclosing(source):
+                async for response in source:
+                    await has_room.wait()
+                    count_bytes(response, 1)
+                    await queue.put((response,))
+        except Exception as error:  # noqa: BLE001 - raised to the reader
+            fault = error
+        await queue.put(fault)
+
+    task = asyncio.create_task(fill_queue())
+    try:
+        while isinstance(taken := await queue.get(), tuple):
+            count_bytes(taken[0], -1)
+            yield taken[0]
+        if taken is not None:
+            raise taken
+    finally:
+        task.cancel()
+        await asyncio.wait([task])
+
+
 def open_responses(
-    transport: Transport, request: Request, options: SubscriptionOptions
+    transport: StreamingTransport, request: Request, options: SubscriptionOptions
 ) -> ResponseStream:
     """Return the responses of a subscription: None when it is accepted, then one per event."""
-    carrier = require_streaming(transport)
-    if isinstance(carrier, InProcessTransport):
-        return stream_in_process(carrier, request)
+    if isinstance(transport, InProcessTransport):
+        return stream_in_process(transport, request)
     # In process there is nothing to answer while no item is taken, so no reading ahead.
-    cap = carrier.cap if isinstance(carrier, HttpTransport) else None
-    return read_ahead(stream_by_first_offer(carrier, request, options), _measure_body, cap)
+    cap = transport.cap if isinstance(transport, HttpTransport) else None
+    return read_ahead(stream_by_first_offer(transport, request, options), cap)
 
 
-def require_streaming(transport: Transport) -> InProcessTransport | HttpTransport | AsgiTransport:
+def require_streaming(transport: Transport) -> StreamingTransport:
     """Return the transport, or raise TargetError or ReplayError if it carries no subscriptions."""
-    if isinstance(transport, (InProcessTransport, HttpTransport, AsgiTransport)):
+    if isinstance(transport, StreamingTransport):
         return transport
     if isinstance(transport, RecordingTransport):
         raise build_unrecordable_error(transport.recording, "subscriptions", "these need not end.")
@@ -491,10 +448,6 @@ def require_streaming(transport: Transport) -> InProcessTransport | HttpTranspor
         "subscriptions. Give the client the endpoint's address."
     )
     raise TargetError(msg)
-
-
-def _measure_body(response: Response | None) -> int:
-    return 0 if response is None else len(response.body)
 
 
 async def stream_in_process(transport: InProcessTransport, request: Request) -> ResponseStream:
@@ -638,12 +591,17 @@ async def stream_over_subprotocol(
         If it does not answer the handshake.
     """
     until = monotonic() + limits[1]
+    open_link: Any = open_network_link if isinstance(transport, HttpTransport) else open_asgi_link
+    link: AsgiLink | NetworkLink | Response | TransportError
     link = await open_link(transport, limits[0], offered, secrets.headers)
     if isinstance(link, BaseException):
         raise link
     if isinstance(link, Response):
-        yield link  # an error response, which the caller reads
-        return
+        if link.status in INCONCLUSIVE_STATUSES:
+            yield link  # an error response, which the caller reads
+            return
+        msg = f"{transport.source}: the endpoint offers no WebSocket (HTTP {link.status})."
+        raise NotOfferedError(msg, status=link.status)
     kind, transport.stream_kind = transport.stream_kind, "ws"
     payload = None if secrets.init is None else dump_json(secrets.init)
     operation = OPERATIONS[link.subprotocol](request, payload)
@@ -707,26 +665,6 @@ async def stream_authorized(
             yield refusal
             return
         secrets = renewed
-
-
-async def open_link(
-    transport: HttpTransport | AsgiTransport,
-    seconds: float,
-    offered: Sequence[str],
-    secrets: Mapping[str, str],
-) -> AsgiLink | NetworkLink | Response | TransportError:
-    """Return a WebSocket, the HTTP response instead of it, or the error to raise."""
-    link: AsgiLink | NetworkLink | Response | TransportError
-    if isinstance(transport, AsgiTransport):
-        link = await open_asgi_link(transport, seconds, offered, secrets)
-    else:
-        link = await open_network_link(transport, seconds, offered, secrets)
-    if not isinstance(link, Response) or link.status in INCONCLUSIVE_STATUSES:
-        return link
-    return NotOfferedError(
-        f"{transport.source}: the endpoint offers no WebSocket (HTTP {link.status}).",
-        status=link.status,
-    )
 
 
 def reveal_tokens(value: object, refused: object = None) -> object:

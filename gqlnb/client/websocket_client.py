@@ -345,7 +345,7 @@ async def exchange_messages(
             if response is not None:
                 yield response
         if gone is not None:
-            ended = build_end_error(gone, operation, source, hide)
+            ended = build_closed_error(gone, operation, source, hide)
     except BadMessageError as error:
         code = BAD_MESSAGE_CODE
         what = f"an invalid message of {operation.subprotocol}"
@@ -405,20 +405,10 @@ async def process_message(
     return None, None
 
 
-def build_end_error(
+def build_closed_error(
     gone: SocketClosed, operation: ClientProtocol, source: str, hide: Callable[[str], str]
 ) -> GqlnbError:
     """Return the error for a WebSocket closed by the peer during an operation."""
-    error = build_closed_error(gone, source, hide)
-    if operation.acknowledged or gone.code not in WRONG_SUBPROTOCOL_CODES:
-        return error
-    unspoken = NotOfferedError(str(error))
-    unspoken.subprotocol = operation.subprotocol
-    return unspoken
-
-
-def build_closed_error(gone: SocketClosed, source: str, hide: Callable[[str], str]) -> GqlnbError:
-    """Return the error for a WebSocket closed by the peer."""
     if gone.own_code in OWN_CLOSE_REASONS:
         return AnswerError(f"{source}: {OWN_CLOSE_REASONS[gone.own_code]}")
     what = explain_close_code(gone.code)
@@ -426,6 +416,10 @@ def build_closed_error(gone: SocketClosed, source: str, hide: Callable[[str], st
     words = f" ({reason.rstrip('.')})" if reason else ""
     number = f", close code {gone.code}" if gone.code else ""
     msg = f"{source}: {what.description}{words}{number}."
+    if not operation.acknowledged and gone.code in WRONG_SUBPROTOCOL_CODES:
+        unspoken = NotOfferedError(msg)
+        unspoken.subprotocol = operation.subprotocol
+        return unspoken
     if what.refused:
         return AuthError(f"{msg} {TOKEN_HINT}")
-    return strip_traceback(TransportError(msg, broken=what.transient))
+    return TransportError(msg, broken=what.transient)

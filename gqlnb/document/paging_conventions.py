@@ -83,12 +83,12 @@ class LookupKey(msgspec.Struct, frozen=True):
 
 
 class Lookup(msgspec.Struct, frozen=True):
-    """A root field that returns an object by its key.
+    """A field that returns an object by its key.
 
     Attributes
     ----------
     field
-        The root field.
+        The field, of the query type or of the object in `around`.
     keys
         The arguments.
     fragment
@@ -96,16 +96,19 @@ class Lookup(msgspec.Struct, frozen=True):
     is_verified
         Whether the key of the returned object must be compared with the requested one, because the
         meaning of the argument is only inferred from its name.
+    around
+        The root field around it, as `rdb` in `rdb { run(id: 1) }`; empty for a root field.
     """
 
     field: str
     keys: tuple[LookupKey, ...]
     fragment: bool
     is_verified: bool
+    around: str = ""
 
     @property
     def is_of_list(self) -> bool:
-        """Whether the root field returns a list, of one object."""
+        """Whether the field returns a list, of one object."""
         return any(key.is_listed for key in self.keys)
 
 
@@ -126,7 +129,9 @@ def find_lookup(schema: GraphQLSchema, kind: NamedType) -> Lookup | None:
     """Return the preferred lookup of objects of a type, or None.
 
     ``node`` is preferred, then lookups by one identifier, then those that take it as an argument
-    and not within an input object, then those with the shortest name; those that return lists last.
+    and not within an input object, then those with the shortest name; those that return lists last,
+    and fields of an object that a root field returns without arguments behind all others. Only an
+    identifier is a key there, since other values may be those of another object elsewhere.
     """
     root = schema.query_type
     if root is None or not hasattr(kind, "fields"):
@@ -137,6 +142,7 @@ def find_lookup(schema: GraphQLSchema, kind: NamedType) -> Lookup | None:
         keys = [order.get(key.field, len(order)) for key in lookup.keys]
         members = [key.member != "" for key in lookup.keys]
         return (
+            lookup.around != "",
             lookup.is_of_list,
             lookup.is_verified,
             len(keys),
@@ -146,16 +152,22 @@ def find_lookup(schema: GraphQLSchema, kind: NamedType) -> Lookup | None:
             lookup.field,
         )
 
-    candidates = (
+    candidates = [
         _build_lookup(schema, name, declared, kind) for name, declared in root.fields.items()
-    )
-    return min((lookup for lookup in candidates if lookup), key=rank, default=None)
+    ]
+    for around, outer in root.fields.items():
+        holder = get_nullable_type(outer.type)
+        for name, declared in holder.fields.items() if is_object_type(holder) else ():
+            found = None if outer.args else _build_lookup(schema, name, declared, kind)
+            if found and all(key.field in IDENTIFIERS for key in found.keys):
+                candidates.append(msgspec.structs.replace(found, around=around))
+    return min(filter(None, candidates), key=rank, default=None)
 
 
 def _build_lookup(
     schema: GraphQLSchema, name: str, declared: GraphQLField, kind: NamedType
 ) -> Lookup | None:
-    """Return a root field as a lookup of objects of a type, or None."""
+    """Return a field as a lookup of objects of a type, or None."""
     returned = get_named_type(declared.type)
     if not is_composite_type(returned):
         return None
@@ -536,7 +548,7 @@ NEXT_CURSORS = (
 END_CURSORS = ("endCursor", "end_cursor", "cursor")  # not null on the last page either
 TOTAL_COUNTS = (
     *("totalCount", "total", "totalItems", "totalResults", "totalElements", "totalDocs"),
-    *("total_count", "totalRecords", "filteredCount"),
+    *("total_count", "totalRecords", "totalEdges", "filteredCount"),
 )
 PLAIN_COUNT = "count"  # perhaps of the page
 # Without it, Payload 3 counts no items of a `join` field; its pages by number leave some out.

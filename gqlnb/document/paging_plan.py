@@ -460,9 +460,17 @@ class PagingPlan:
         return value if isinstance(value, int) and not isinstance(value, bool) else None
 
     def may_start_later(self, field: PagedField) -> bool:
-        """Return whether the document asks for a page that may not be the first one."""
-        # Whether page 1 is the first is unknown, unless the schema has it as the default.
-        return self.read_start(field) not in {None, 0, field.arguments.default_position}
+        """Return whether the document asks for a page by a number that may not be the first one."""
+        if field.kind == "page":
+            # Whether page 1 is the first is unknown, unless the schema has it as the default.
+            return self.read_start(field) not in {None, 0, field.arguments.default_position}
+        first = field.carriers[0]
+        return any(
+            normalize_name(name) in PAGE_NAMES
+            and is_position(first.declared, name)
+            and not _is_first(name, self._read_value(node))
+            for name, node in first.arguments.items()
+        )
 
     def has_late_start(self, field: PagedField) -> bool:
         """Return whether the document skips items, so that the total count includes more."""
@@ -607,10 +615,12 @@ class PagingPlan:
             arguments.append(key.format_argument(name))
             if lookup.is_verified:
                 inside = f"{ADDED_PREFIX}k{index}: {key.field} {inside}"
-        head = f"{ADDED_PREFIX}{number}: {lookup.field}({', '.join(arguments)})"
         if lookup.fragment and on:
             inside = f"... on {on} {{ {inside} }}"
-        return f"{head} {{ {inside} }}"
+        text = f"{lookup.field}({', '.join(arguments)}) {{ {inside} }}"
+        if lookup.around:
+            text = f"{lookup.around} {{ {text} }}"
+        return f"{ADDED_PREFIX}{number}: {text}"
 
     def _collect_shared(self, turns: Sequence[PlannedPage]) -> dict[str, EditableSelection]:
         """Return the selections of fields with several pages, by the names of their fragments."""

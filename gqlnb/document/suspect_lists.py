@@ -533,6 +533,9 @@ def _iterate_leaves(
 ) -> Iterator[ArgumentLeaf]:
     kind = get_nullable_type(kind)
     if is_list_type(kind):
+        if value is not None and not isinstance(value, list):  # it is read as a list of one item
+            inner = kind.of_type
+            yield from _iterate_leaves(inner, path, value, is_written=is_written, required=required)
         for index, item in enumerate(value if isinstance(value, list) else ()):
             yield from _iterate_leaves(
                 kind.of_type, (*path, index), item, is_written=is_written, required=required

@@ -28,7 +28,10 @@ _TITLE_TAG = re.compile(r"<title[^>]*>(.*?)</title", re.IGNORECASE | re.DOTALL)
 _LOGIN_WORDS = re.compile(r"\b(?:log|sign)[ _-]?(?:in|on)\b|\bsso\b|\bauthenticat", re.IGNORECASE)
 _PASSWORD_FIELD = re.compile(r"<input[^>]+type\s*=\s*[\"']?password", re.IGNORECASE)
 # Members with the message of a service: GitHub, OAuth, Django REST framework, Spring.
-_MESSAGE_KEYS = ("message", "error_description", "detail", "error", "errors")
+_MESSAGE_KEYS = (
+    *("message", "error_description", "detail", "error", "errors"),
+    *("issue", "details", "text", "diagnostics"),  # of an OperationOutcome of FHIR
+)
 
 
 def describe_page(body: bytes, clean: Callable[[str, int], str] = sanitize_text) -> str | None:

@@ -274,38 +274,14 @@ def test_an_invalid_file_is_not_changed(here):
     assert config.get_user_file().read_text() == "[connections.work]\nurl = \n"
 
 
-UNQUOTED = """version = 1
-[connections.first]
-url = "http://127.0.0.1:1/a"
-
-[connections.café]
-url = "http://127.0.0.1:1/b"
-[connections.café.headers]
-X-Plain = "yes"
-"""
-
-
-def test_a_name_that_an_earlier_version_did_not_quote_is_read(here):
-    """It was not valid TOML; the next connection that is saved quotes it."""
-    mine(here, UNQUOTED)
-    assert gqlnb.connect("first").source == "http://127.0.0.1:1/a"
-    assert gqlnb.connect("café").source == "http://127.0.0.1:1/b"
-    found, _ = read_connection_files()
-    assert dict(found["café"].make_client.options) == {"headers": (("X-Plain", "yes"),)}
-    save_connection("last", "http://127.0.0.1:1/c", None, {})
-    assert [*tomllib.loads(config.get_user_file().read_text())["connections"]] == [
-        *("first", "café", "last")
-    ]
-
-
 def test_an_invalid_user_file_does_not_affect_the_project_file(here):
     """An unknown name raises the error of the user's file, which may define it."""
-    mine(here, UNQUOTED + "\n[connections.last]\nurl = \n")
+    mine(here, '[connections.first]\nurl = "http://127.0.0.1:1/a"\n[connections.last]\nurl = \n')
     project(here, entry('url = "http://127.0.0.1:1/x"'))
     assert gqlnb.connect("work").source == "http://127.0.0.1:1/x"
     assert gqlnb.connect("demo").name == "demo"
     assert {"work", "demo"} <= {it.name for it in connections.list_connections()}
-    with pytest.raises(OptionError, match=r"connections\.toml, line 11: invalid TOML"):
+    with pytest.raises(OptionError, match=r"connections\.toml, line 4: invalid TOML"):
         gqlnb.connect("first")
 
 

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 import tomllib
 from typing import Any
 
 import pytest
+from graphql import build_schema
 
 import gqlnb
 from gqlnb import Access, Client, OptionError, Schema, TransportError, config, serve
 from gqlnb.cli.main import main
 from gqlnb.client import connections
-from gqlnb.client.endpoint_report.describe import name_form
+from gqlnb.client.endpoint_report.describe import choose_lists, name_form
 from gqlnb.client.endpoint_report.protocol import load_members, read_parts
 from gqlnb.client.endpoint_report.report import Meter, RequestLimitError
+from gqlnb.engine.graphql_compat import IS_GRAPHQL_33
 from gqlnb.http.messages import Response
 from tests.named_connections import forget_connection
 
@@ -102,8 +105,8 @@ def client(server):
         ("arrays of requests", "refused, HTTP 400"),
         ("WebSocket", "graphql-transport-ws"),
         ("server-sent events", "offered"),
-        ("@defer", "not offered"),
-        ("@stream", "not offered"),
+        ("@defer", "not declared"),
+        ("@stream", "not declared"),
         ("cut: page_size=100", "fewer requests than with pages of 20"),
     ],
 )
@@ -144,6 +147,8 @@ def test_named_lists_are_examined(client):
     assert report.find("find: rows").finding == "not tried"
     with pytest.raises(OptionError, match=r"'cot'.*Did you mean 'cut'"):
         client.describe(["cot"])
+    with pytest.raises(OptionError, match=r"find\(name: 5\).*String cannot represent"):
+        client.describe(["find(name: 5)"])
 
 
 def test_refused_introspection_is_reported():
@@ -226,6 +231,7 @@ def test_answers_in_parts(response, finding):
         (1.5, "number"),
         (True, "boolean"),
         ({"a": 1}, "object"),
+        (["a"], "list"),
         ("P1DT2H", "duration"),
         ("P", "text"),
         (None, "null"),
@@ -486,6 +492,39 @@ def test_the_cursor_of_a_page_of_items_is_tried():
     assert report.find("stars: `after`").finding == "cursor"
 
 
+def test_look_ups_are_no_lists():
+    """Relay's `nodes` needs identifiers; that of Graphinate 0.17 is the nodes of a graph."""
+    types = """
+    interface Node { id: ID! } type Star implements Node { id: ID! } union _Entity = Star
+    scalar _Any type _Service { sdl: String } type Query {
+      node(id: ID!): Node _entities(representations: [_Any!]!): [_Entity]! _service: _Service!
+    """
+    relay = build_schema(types + "nodes(ids: [ID!]!): [Node]! }")
+    assert choose_lists(relay, None) == []
+    graph = build_schema(types + "nodes(nodeId: ID): [Node!]! }")
+    assert [query.name for query in choose_lists(graph, ["nodes"])] == ["nodes"]
+
+
+def test_page_info_in_snake_case_is_read():
+    """As of db-graphql-gateway 0.3 and other servers in Python; at most 20 rows come at once."""
+
+    def resolve(_root: Any, args: Any, _context: Any) -> Any:
+        start, size = int(args.get("after") or 0), min(args.get("first") or 20, 20)
+        rows = STARS[start : start + size]
+        info = {"has_next_page": start + size < len(STARS), "end_cursor": str(start + len(rows))}
+        return {"edges": [{"node": row} for row in rows], "page_info": info}
+
+    sdl = """
+    type Query { stars(after: String, first: Int): Page! } type Star { id: ID! }
+    type Page { edges: [Edge!]! page_info: Info! } type Edge { node: Star! }
+    type Info { has_next_page: Boolean! end_cursor: String }
+    """
+    report = Client(Schema(sdl, {"Query": {"stars": resolve}})).describe(["stars"])
+    assert report.find("stars: `after`").finding == "cursor"
+    assert report.find("stars: largest page").finding == "20 rows"
+    assert report.find("stars: above it").finding == "cut silently"
+
+
 def test_the_offset_of_a_page_of_nodes_is_tried():
     """As in Gatsby 5, which has a count beside them."""
 
@@ -534,3 +573,43 @@ def test_the_rows_behind_a_page_are_not_its_own(base, name, text, most, largest,
     assert findings["largest page"] == largest
     assert findings.get("above it") == above
     assert findings["count"] == count
+
+
+DIRECTIVES = """
+directive @defer(if: Boolean! = true, label: String) on FRAGMENT_SPREAD | INLINE_FRAGMENT
+directive @stream(if: Boolean! = true, label: String, initialCount: Int = 0) on FIELD
+"""
+
+
+@pytest.mark.parametrize(
+    ("field", "finding"),
+    [
+        ("all: [Star!]!", "in parts, multipart/mixed" if IS_GRAPHQL_33 else "in one answer"),
+        ("find(name: String!): [Star!]!", "not tried"),
+    ],
+)
+def test_declared_directives_are_tried(field, finding):
+    """By one query each, of a list that needs no argument."""
+    sdl = f"{DIRECTIVES} type Query {{ {field} }} type Star {{ id: ID! }}"
+    schema = Schema(sdl, {"Query": {re.split(r"\W", field)[0]: lambda *_: STARS[:13]}})
+    # Where introspection is refused, the schema is the given one, with the directives.
+    with serve(schema, port=0, access=Access(introspection=False)) as server:
+        report = Client(server.url, schema=sdl).describe()
+    assert report.find("@stream").finding == finding
+    assert report.find("@defer").finding.startswith("in ")
+
+
+def test_the_arguments_may_be_those_of_a_field_around_the_page():
+    """The page is in a further object, and the arguments are written on the outer field."""
+    sdl = """type Query { stars(page: Int, perPage: Int): Answer! } type Star { id: ID! }
+    type Answer { id: ID result: Page! } type Page { rows: [Star!]! total: Int! }"""
+
+    def get(_root: Any, args: Any, _context: Any) -> Any:
+        size = min(args.get("perPage") or 20, 50)
+        start = ((args.get("page") or 1) - 1) * size
+        return {"result": {"rows": STARS[start:][:size], "total": len(STARS)}}
+
+    report = Client(Schema(sdl, {"Query": {"stars": get}})).describe()
+    assert report.find("stars.result: `page`").finding == "page"
+    assert report.find("stars.result: largest page").finding == "50 rows"
+    assert report.lists["Query.stars"].holder == ("result",)

@@ -57,6 +57,7 @@ def test_other_bodies_are_not_html_pages(body):
         ({"detail": "a"}, "a"),
         ({"errors": "a"}, "a"),
         ({"errors": ["", {"message": "a"}]}, "a"),
+        ({"issue": [{"code": "invalid", "details": {"text": "a"}}]}, "a"),  # Medplum 4.5
         ({"status": 5}, None),
         ([], None),
         (None, None),

@@ -235,7 +235,8 @@ INTRODUCTION = (
     "the answers. `python -m tests.servers.describe` writes this page, and fails if a line is "
     "wrong.",
     "Where the schema is written by hand, as that with `rows`, `stars` and `sheet`, its pages are "
-    "ours, and the protocol is the library's.",
+    "ours, and the protocol is the library's. NaN comes from what the server reads: a resolver, a "
+    "column of PostgreSQL or Arrow, or a table of JavaScript.",
 )
 
 

@@ -93,6 +93,7 @@ WRONG = {
     "rows: `top`": "offset",
     "rows: largest page": "2000 rows",
     "rows: size 0": "30 rows",
+    "rows: `skip` beyond the end": "error",
 }
 
 

@@ -37,6 +37,7 @@ from gqlnb.errors import (
     AuthError,
     GqlnbError,
     OptionError,
+    QueryError,
     TransportError,
     format_count,
     sanitize_text,
@@ -242,8 +243,9 @@ def choose_lists(schema: GraphQLSchema, names: Sequence[str] | None) -> list[Lis
     for name in names:
         try:
             chosen.append(available.get(name) or parse_list(schema, name))
-        except ValueError as error:
-            msg = f"lists= {sanitize_text(repr(name), 80)}: {error}.{suggest(name, available)}"
+        except (ValueError, QueryError) as error:
+            reason = str(error).partition("\n")[0]
+            msg = f"lists= {sanitize_text(repr(name), 80)}: {reason}.{suggest(name, available)}"
             raise OptionError(msg) from None
     return chosen
 
@@ -330,6 +332,8 @@ def name_form(value: object) -> str:
         return "integer above 2**53" if abs(value) > EXACT else "integer"
     if isinstance(value, str):
         return next((name for name, form in FORMS if re.fullmatch(form, value)), "text")
+    if isinstance(value, list):
+        return "list"
     return "object" if isinstance(value, dict) else "number"
 
 

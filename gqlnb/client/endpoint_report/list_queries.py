@@ -17,6 +17,7 @@ from graphql import (
     print_ast,
 )
 
+from gqlnb.document.document import Document
 from gqlnb.document.paging_conventions import find_count, find_identifier
 from gqlnb.document.suspect_lists import SIZE_WORDS, is_named_after
 
@@ -29,7 +30,11 @@ if TYPE_CHECKING:
 
 MAX_LEAVES = 40  # fields of a row
 FIRST_SIZE = 10  # rows, where a size is required
-LOOKUPS = frozenset({"node", "nodes", "_entities", "_service"})
+# As in Relay, and as servers in Python write them.
+PAGE_FLAGS = (
+    *("hasNextPage: hasNextPage", "hasNextPage: has_next_page"),
+    *("endCursor: endCursor", "endCursor: end_cursor"),
+)
 
 
 class ListQuery(NamedTuple):
@@ -132,6 +137,8 @@ def parse_list(schema: GraphQLSchema, text: str) -> ListQuery:
     ------
     ValueError
         If it is not a list of the query type.
+    QueryError
+        If an argument is not valid.
     """
     try:
         operation: Any = parse(f"{{ {text} }}").definitions[0]
@@ -145,6 +152,7 @@ def parse_list(schema: GraphQLSchema, text: str) -> ListQuery:
     if query is None:
         msg = f"{name}: no list of the query type, or an argument is missing"
         raise ValueError(msg)
+    Document.parse(query.write(), schema=schema)
     return query
 
 
@@ -169,7 +177,7 @@ def build_list_query(
             arguments[argument] = str(FIRST_SIZE)
     kind: NamedType = get_nullable_type(declared.type)
     row_type = get_named_type(kind)
-    if name.startswith("__") or name in LOOKUPS or not is_composite_type(row_type):
+    if name.startswith("__") or not is_composite_type(row_type):
         return None
     if is_list_type(kind):
         return ListQuery(name, declared, row_type, arguments)
@@ -182,13 +190,14 @@ def build_list_query(
         and is_composite_type(get_named_type(member.type))
         and not member.args  # else it is a list of its own, behind this field
     }
-    if not lists or ("pageInfo" not in fields and find_identifier(kind) is not None):
+    paging = "page_info" if "page_info" in fields else "pageInfo"
+    if not lists or (paging not in fields and find_identifier(kind) is not None):
         return None
-    info = get_named_type(fields["pageInfo"].type) if "pageInfo" in fields else None
+    info = get_named_type(fields[paging].type) if paging in fields else None
     known = getattr(info, "fields", {}) if "after" in declared.args else {}
-    flags = " ".join(name for name in ("hasNextPage", "endCursor") if name in known)
+    flags = " ".join(name for name in PAGE_FLAGS if name.partition(": ")[2] in known)
     step = next((it for it in ("nodes", "edges") if flags and it in lists), next(iter(lists)))
     node = getattr(lists[step], "fields", {}).get("node") if step == "edges" else None
     row_type = lists[step] if node is None else get_named_type(node.type)
-    beside = f"pageInfo {{ {flags} }}" if flags else ""
+    beside = f"pageInfo: {paging} {{ {flags} }}" if flags else ""
     return ListQuery(name, declared, row_type, arguments, step, node is not None, beside)

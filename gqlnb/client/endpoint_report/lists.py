@@ -243,7 +243,7 @@ class ListExaminer:
         if self.is_whole or (self.position and not self.size):
             self.size = self._find_half(SIZE_WORDS, ids[:half])
         if not self.is_whole:
-            self._name_roles(evidence, reason=finding.reason)
+            self._name_roles(evidence, (self.position, self.size), finding.reason)
             return
         self.add("paging", "the first page is whole", f"{finding.reason}; {evidence}")
         self.position = self._find_half(OFFSET_WORDS, ids[half:])
@@ -278,17 +278,15 @@ class ListExaminer:
         return None
 
     def _name_roles(
-        self, evidence: str, shown: Sequence[str] = ("position", "size"), *, reason: str = ""
+        self, evidence: str, shown: Sequence[ArgumentLeaf | None], reason: str = ""
     ) -> None:
         """Report the roles of the arguments; "not tried" for one that is only named like it."""
-        roles = (("position", self.position, self.kind), ("size", self.size, "size"))
-        for key, leaf, role in roles:
-            is_shown = key in shown
-            article = "an" if role == "offset" else "a"
-            why = evidence if is_shown else f"named like {article} {role}; {evidence}"
-            if leaf is not None:
-                name = f"`{format_argument(leaf.path)}`"
-                self.add(name, role if is_shown else NOT_TRIED, why)
+        for leaf, role in ((self.position, self.kind), (self.size, "size")):
+            if leaf is None:
+                continue
+            named = f"named like {'an' if role == 'offset' else 'a'} {role}; {evidence}"
+            finding, why = (role, evidence) if leaf in shown else (NOT_TRIED, named)
+            self.add(f"`{format_argument(leaf.path)}`", finding, why)
         if self.position is self.size is None:
             self.add("paging", "none found", f"{reason}; {evidence}")
         known = {leaf.path[0] for leaf in (self.position, self.size) if leaf is not None}
@@ -296,7 +294,7 @@ class ListExaminer:
         if others:
             self.add("other arguments", NOT_TRIED, ", ".join(others))
 
-    def _confirm_convention(self) -> tuple[str, list[str]]:
+    def _confirm_convention(self) -> tuple[str, list[ArgumentLeaf]]:
         """Try the size of a convention, and its cursor; return the evidence, and what it shows."""
         first, position = self.first.ids, self.position
         half = len(first) // 2
@@ -309,14 +307,15 @@ class ListExaminer:
             return f"asked for {half}, and other rows came", []
         evidence = f"asked for {half}, the first {half} came"
         if position is None or (self.kind == "cursor" and not page.info.get("endCursor")):
-            return evidence, ["size"]
+            return evidence, [self.size]
         behind, where = self._ask_behind(page, half)
         if self.kind == "page" and behind is not None and behind.ids == page.ids:
             self._start += 1  # it counts from there
             behind, where = self._ask_behind(page, half)
         is_position = behind is not None and behind.ids[:1] == first[half : half + 1] != []
         came = "the rows" if is_position else "other rows than those"
-        return f"{evidence}; {where} {came} behind them", ["size", *["position"] * is_position]
+        shown = [self.size, *[position] * is_position]
+        return f"{evidence}; {where} {came} behind them", shown
 
     def _ask_behind(self, page: Page, size: int) -> tuple[Page | None, str]:
         """Return the page behind another, None if none came; and how it was asked for."""
@@ -341,12 +340,10 @@ class ListExaminer:
                 self._report_refused_size(asked, best, tried)
                 return
             tried.append(f"asked for {asked}, {len(page.ids)} came")
-            if len(page.ids) >= len(best.ids):
-                best = page
             if len(page.ids) < asked:
                 self._report_short_page(page, tried[-1])
                 return
-            asked *= 2
+            asked, best = 2 * asked, page
         self._largest = best
         self.add("largest page", f"at least {len(best.ids)} rows", tried[-1])
 
@@ -496,6 +493,7 @@ class ListExaminer:
         if size is None or not longest:
             why = f"{came}, and no argument for a number is named like a size"
         elif (larger := measure({size: 2 * longest})) is None:
+            finding = f"at most {longest} items"
             why = f"{2 * longest} were refused: {self._refusal[0]}"
         else:
             asked = f"{size.name}: {2 * longest}"

@@ -38,7 +38,7 @@ SIGNS = (
     ("MER_ERR", "Mercurius"),
     ("GRAPHQL_PARSE_FAILED", "Apollo Server"),
     ("Cannot query field 'gqlnbUnknownField' on type", "graphql-core (Python)"),
-    ('Cannot query field \\"gqlnbUnknownField\\" on type', "graphql-js"),
+    ('Cannot query field \\"gqlnbUnknownField\\" on type', "graphql-js or a port of it"),
     ("Field 'gqlnbUnknownField' doesn't exist on type", "graphql-ruby"),
     ("graphql-dotnet", "GraphQL.NET"),
     ("HC0", "Hot Chocolate"),
@@ -79,7 +79,7 @@ def iterate_incremental_probes(schema: GraphQLSchema | None, add: AddLine) -> It
     stream = lists[0].write(next(iter(lists[0].leaves), ""), " @stream") if lists else ""
     for name, text in (("@defer", "{ ... @defer { __typename } }"), ("@stream", stream)):
         if schema is not None and schema.get_directive(name[1:]) is None:
-            add(name, "not offered", "the schema does not declare it")
+            add(name, "not declared", "the schema has no such directive")
         elif schema is None or not text:
             add(name, NOT_TRIED, "no schema, or no list in it that needs no argument, is known")
         else:

@@ -138,8 +138,10 @@ def _follow_cursor(
         following = get_at_path(row, ("cursor",))
     is_held = info.is_of_row or isinstance(get_at_path(page, info.cursor[:-1]), dict)
     is_unknown = not is_held or (bool(info.more) and more is None)
-    # With a bound such as `before:`, hasNextPage may refer to the items beyond the bound.
-    if field.is_bounded and not evidence.last_length:
+    # With a bound such as `before:`, hasNextPage may refer to the items beyond the bound; in
+    # nestjs-graphql-connection it compares the count of all items with those of the page.
+    is_counted = following is None and cursor.got == evidence.total
+    if not evidence.last_length and (field.is_bounded or is_counted):
         return COMPLETE
     if following is None and evidence.last_length and is_unknown:
         steps = info.more if is_held else info.cursor[:-1]

@@ -304,14 +304,20 @@ class Crawler:
                 still_open.append(cursor)
         self._open = still_open
 
-    def _is_verification(self, request: PageRequest) -> bool:
-        """Return whether a failed request only verified ends of lists; then they count."""
+    def _is_verification(
+        self, request: PageRequest, errors: Iterable[Mapping[str, Any]] | None
+    ) -> bool:
+        """Return whether a failed request only verified ends of lists; then they count.
+
+        If its pages had grown, they are requested again as before, unless `errors` is None.
+        """
         if not request.cursors or not all(
             cursor.evidence.is_verifying for cursor in request.cursors
         ):
             return False
-        self._release_cursors(request)
-        self._skip_verification()
+        if errors is None or not self._refuse_growth(request, errors):
+            self._release_cursors(request)
+            self._skip_verification()
         return True
 
     def _skip_verification(self) -> None:
@@ -398,7 +404,7 @@ class Crawler:
             for number, (cursor, size) in (entries if result.errors else ())
             if get_at_path(result.data, cursor.build_page_steps(number)) is None
         ]
-        if nulls and (self._is_verification(request) or self._refuse_batch(request)):
+        if nulls and (self._is_verification(request, result.errors) or self._refuse_batch(request)):
             return
         if has_size_error(result.errors):
             if self._refuse_growth(request, result.errors) or self._shrink_pages(request):
@@ -473,7 +479,7 @@ class Crawler:
         self._errors = list(result.errors)
         if not isinstance(self.data, dict):
             for error in self._errors:
-                self._doubts.add("", LOST_PREFIX + sanitize_text(error.get("message", ""), 200))
+                self._doubts.add("", explain_loss(error))
             return
         if self._plan.schema is None:
             shape = build_response_shape(self._plan.document, None)
@@ -522,7 +528,7 @@ class Crawler:
             if lost is None and null and self._plan.has_inner(place):
                 lost = ".".join(place)  # may be a list without pages
             if lost is not None:
-                self._doubts.add(lost, LOST_PREFIX + sanitize_text(error.get("message", ""), 200))
+                self._doubts.add(lost, explain_loss(error))
 
     def _add_lists(
         self,
@@ -685,8 +691,7 @@ class Crawler:
             return
         if is_alone and cursor.attempts > 1 and self._fails_alone is None:
             self._fails_alone, self._batch = True, PAGES_PER_BATCH
-        message = sanitize_text(errors[0].get("message", ""), 200) if errors else ""
-        reason = LOST_PREFIX + (message if errors else "its page is null")
+        reason = explain_loss(errors[0]) if errors else f"{LOST_PREFIX}its page is null"
         self._end_list(cursor, reason)
         self._lost[cursor] = reason
 
@@ -790,7 +795,7 @@ class Crawler:
         may_be_growth = not (isinstance(error, TransportError) and error.status in {401, 403, 429})
         if (
             self._refuse_trial(request, error)
-            or self._is_verification(request)
+            or self._is_verification(request, errors if may_be_growth else None)
             or (may_be_growth and self._refuse_batch(request))
             or (may_be_growth and self._refuse_growth(request, errors, messages))
         ):
@@ -914,7 +919,10 @@ class Crawler:
             self._judged_lengths[suspect.name] = Counter(lengths)
             path = self._plan.path
             is_left_out = path is not None and not is_on_path(suspect.name, path)
-            finding = find_sign_of_cut(suspect, length, counts, can_ask=not is_left_out)
+            together = sum(lengths) if suspect.is_nested else 0
+            finding = find_sign_of_cut(
+                suspect, length, counts, can_ask=not is_left_out, together=together
+            )
             if suspect.is_absent(self.data):
                 finding = Finding(OTHER_TYPE)
             if finding is None and self._is_kept(suspect, length):
@@ -1202,3 +1210,9 @@ class Crawler:
             min(self._cached_at, default=None),
             tuple(self._kept),
         )
+
+
+def explain_loss(error: Mapping[str, Any]) -> str:
+    """Return why a list did not come, with the message of an error, which may be empty."""
+    message = sanitize_text(error.get("message", ""), 200)
+    return LOST_PREFIX + (message or "an error without a message")

@@ -578,8 +578,11 @@ class ListCursor:
 
     def _build_object_steps(self, number: int) -> ResponsePath:
         """Return the path of the object around it in such an answer."""
-        anchor, name = self.field.anchor, f"{ADDED_PREFIX}{number}"
-        return (name, 0) if anchor is not None and anchor.lookup.is_of_list else (name,)
+        steps: ResponsePath = (f"{ADDED_PREFIX}{number}",)
+        lookup = None if self.field.anchor is None else self.field.anchor.lookup
+        if lookup is not None and lookup.around:
+            steps = (*steps, lookup.field)
+        return (*steps, 0) if lookup is not None and lookup.is_of_list else steps
 
     def has_keys(self, data: object, number: int) -> bool:
         """Return whether a lookup returned the object with the key in the request."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
+from gqlnb.client.paging.completeness import SHARED_LIMIT
 from gqlnb.document.paged_fields import ListRole
 from gqlnb.document.paging_conventions import PageArguments, is_limit_name
 from gqlnb.document.suspect_lists import (
@@ -88,7 +89,12 @@ class Finding(msgspec.Struct, frozen=True):
 
 
 def find_sign_of_cut(
-    suspect: SuspectList, length: int, counts: Mapping[str, int], *, can_ask: bool = True
+    suspect: SuspectList,
+    length: int,
+    counts: Mapping[str, int],
+    *,
+    can_ask: bool = True,
+    together: int = 0,
 ) -> Finding | None:
     """Judge a list by one answer; return None if a sign suggests that it may be cut.
 
@@ -102,6 +108,8 @@ def find_sign_of_cut(
         The integers beside it.
     can_ask
         Whether the list may be requested again.
+    together
+        The number of rows of all lists, if several objects have one.
     """
     larger = find_larger_count(counts, length)
     numbers = [leaf for leaf in suspect.leaves if leaf.is_number]
@@ -129,7 +137,10 @@ def find_sign_of_cut(
     is_open = has_untried(suspect, numbers, length, takes_places=can_ask)
     if is_open or is_likely_cut(suspect, length):
         return None
-    return Finding("nothing suggests that the list is cut", is_complete=True)
+    limits = (leaf.value or 0 for leaf in numbers if is_limit_name(leaf.name))
+    is_shared = any(SMALLEST_ROUND <= limit <= together <= limit + 1 for limit in limits)
+    reason = SHARED_LIMIT.rstrip(".") if is_shared else "nothing suggests that the list is cut"
+    return Finding(reason, is_complete=not is_shared)
 
 
 def is_total(name: str) -> bool:
@@ -330,7 +341,8 @@ class RoleSearch:
                 continue
             # It was refused, had no effect, or brought fewer rows than it allows: a smaller value
             # decides.
-            fewer = leaf.value - 1 if leaf.value and leaf is self._reached else length - 1
+            is_bound = leaf is self._reached or (leaf.value or length) < length
+            fewer = leaf.value - 1 if leaf.value and is_bound else length - 1
             less = (yield from self._try({leaf: fewer})) if length > 1 else None
             # An endpoint that leaves rows out after it has cut a page brings fewer than that.
             is_longer = larger is not None and count_rows(larger) > count_rows(self.rows)
@@ -359,7 +371,8 @@ class RoleSearch:
         candidates = [
             leaf
             for leaf in self._numbers
-            if leaf.value is None or leaf.value >= self.length or leaf is self._reached
+            # An upper bound from 0 on that is included is one less.
+            if leaf.value is None or leaf.value >= self.length - 1 or leaf is self._reached
             if self._given.get(leaf.name, "size") == "size"
             if not (self._is_of_rows(leaf) and leaf is not self._reached)
             if leaf.value is not None
@@ -744,6 +757,8 @@ class RoleSearch:
             return f"`{self._larger_count}` counts {count}, and {length} rows came"
         if self._other_rows is not None:
             name = self._other_rows
+            if name in self._given:
+                return f"`{name}` brings other rows, which do not follow as paging= says"
             return (
                 f"`{name}` brings as many other rows: a page, or a filter? "
                 f"paging={{{name!r}: 'page'}} or paging={{{name!r}: 'filter'}} says so"

@@ -76,7 +76,7 @@ class PageSizes:
         self._grows = grows and limits.page_size is None
         self._text_sizes = {field: plan.read_size(field) for field in plan.fields}
         # Pages of another size would begin at other rows than the page that the text asks for.
-        self._fixed = {f for f in plan.fields if f.kind == "page" and plan.may_start_later(f)}
+        self._fixed = {*filter(plan.may_start_later, plan.fields)}
         self._endpoint_maximum = most
         self._limits: dict[PagedField, int] = {}  # found by asking for more
         self._accepted: dict[PagedField, int] = {}

@@ -14,7 +14,8 @@ import os
 import threading
 import time
 from collections.abc import Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
@@ -49,6 +50,7 @@ from gqlnb.tokens import collect_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from contextlib import AbstractContextManager
 
 try:
     import fcntl
@@ -160,6 +162,7 @@ class LineSpan(NamedTuple):
     line: CassetteLine
 
 
+normalize_text = lru_cache(512)(normalize_document)
 _LINE_DECODER = msgspec.json.Decoder(CassetteLine)
 _ANSWER_DECODER = msgspec.json.Decoder(RecordedAnswer)
 
@@ -183,7 +186,6 @@ class Cassette:
         self._lock = threading.RLock()
         self._file_state: tuple[int, ...] = ()  # when the file was read
         self._spans_by_key: dict[bytes, list[LineSpan]] = {}
-        self._loose_keys: dict[bytes, bytes] | None = None
         self._superseded = 0
         self._line_count = 0
 
@@ -235,7 +237,7 @@ class Cassette:
             If it cannot be written.
         """
         line = key[:-1] + b"," + mask_secrets(dump_valid_json(answer))[1:] + b"\n"
-        with self._lock, self._open("ab") as file:
+        with self._lock, self._open("a+b") as file:
             is_indexed = file is not None and self._file_state == read_file_state(file)
             start = self._write_line(file, line)
             if file is not None and is_indexed and start:
@@ -254,7 +256,7 @@ class Cassette:
         """
         with self._lock:
             self.remove_superseded()  # first, as it checks that the file is a recording
-            with self._open("ab") as file:
+            with self._open("a+b") as file:
                 self._write_line(file, b"")
 
     def remove_superseded(self) -> None:
@@ -283,17 +285,11 @@ class Cassette:
         # hand, or which has a mask in the place of a secret that this process does not know.
         if key in self._spans_by_key:
             return self._spans_by_key[key]
-        if self._loose_keys is None:
-            self._loose_keys = {}
-            for stored, (span, *_) in self._spans_by_key.items():
-                line = span.line
-                text = normalize_document(line.query)
-                loose = encode_request(line.connection, text, line.operation, line.variables)
-                self._loose_keys.setdefault(loose, stored)
-        if key in self._loose_keys:
-            return self._spans_by_key[self._loose_keys[key]]
-        for stored, spans in self._spans_by_key.items():
-            if MASK_BYTES in stored and is_masked_match(stored, key):
+        for spans in self._spans_by_key.values():
+            line = spans[0].line
+            text = normalize_text(line.query)
+            loose = encode_request(line.connection, text, line.operation, line.variables)
+            if loose == key or (MASK_BYTES in loose and is_masked_match(loose, key)):
                 return spans
         return []
 
@@ -302,7 +298,6 @@ class Cassette:
         if file is not None and read_file_state(file) == self._file_state:
             return True
         self._file_state, self._spans_by_key, self._superseded, self._line_count = (), {}, 0, 0
-        self._loose_keys = None
         if file is None:
             return False
         file.seek(0)
@@ -328,7 +323,6 @@ class Cassette:
         spans = self._spans_by_key.setdefault(key, [])
         self._superseded += len(spans[max(0, line.take - 1) :])
         spans[max(0, line.take - 1) :] = [span]
-        self._loose_keys = None
 
     def _check_header(self, text: bytes) -> None:
         """Raise unless the first line is that of a recording in this format."""
@@ -363,10 +357,9 @@ class Cassette:
         size = file.seek(0, os.SEEK_END)
         before = b"" if size else HEADER_LINE
         try:
-            if size:  # `file` is opened for appending only
-                with self.path.open("rb") as reader:
-                    reader.seek(-1, os.SEEK_END)
-                    before = b"" if reader.read(1) == b"\n" else b"\n"
+            if size:
+                file.seek(-1, os.SEEK_END)
+                before = b"" if file.read(1) == b"\n" else b"\n"
             file.write(before + line)
             file.flush()
         except OSError as error:
@@ -383,19 +376,14 @@ class Cassette:
     @contextmanager
     def _open(self, mode: str) -> Iterator[IO[bytes] | None]:
         """Open and lock the file; yield None if it is opened for reading and does not exist."""
+        opened: AbstractContextManager[IO[bytes] | None] = nullcontext()
         try:
-            file = self._open_locked(mode)
-        except FileNotFoundError as error:
-            if mode == "ab":
-                raise self._build_file_error(error) from None
-            file = None
+            opened = self._open_locked(mode)
         except OSError as error:
-            raise self._build_file_error(error) from None
-        try:
+            if mode == "a+b" or not isinstance(error, FileNotFoundError):
+                raise self._build_file_error(error) from None
+        with opened as file:
             yield file
-        finally:
-            if file is not None:
-                file.close()
 
     def _open_locked(self, mode: str) -> IO[bytes]:
         while True:
@@ -467,18 +455,15 @@ def mask_secrets(data: bytes) -> bytes:
         if not leaks:
             break
         data = text.encode()
-        try:
+        with suppress(JSONError):
             load_json(data)
-        except JSONError:
-            is_json = False
-        else:
-            is_json = True
-        if not is_json:  # raised here, as the frames of the other error contain the text
-            msg = (
-                "The request or response cannot be recorded: removing the token would make it "
-                "invalid JSON."
-            )
-            raise ReplayError(msg)
+            continue
+        # Raised here, as the frames of the other error contain the text.
+        msg = (
+            "The request or response cannot be recorded: removing the token would make it "
+            "invalid JSON."
+        )
+        raise ReplayError(msg)
     return data
 
 
@@ -543,11 +528,9 @@ def _encode_graphql(members: Mapping[str, object], status: int) -> RecordedAnswe
             if member in members:
                 setattr(answer, member, msgspec.Raw(dump_json(members[member])))
     except JSONError as error:
-        reason = str(error)
-    else:
-        return answer
-    msg = f"The answer cannot be recorded: {reason}"
-    raise ReplayError(msg)
+        msg = f"The answer cannot be recorded: {error}"
+        raise ReplayError(msg) from None  # the caller hides the frames, which contain the answer
+    return answer
 
 
 def decode_answer(answer: RecordedAnswer) -> Response:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 import re
 import threading
-from difflib import SequenceMatcher
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self, get_args
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, get_args
 
 import msgspec
 
@@ -19,10 +18,10 @@ from gqlnb.client.recording.cassette import (
     decode_answer,
     encode_outcome,
     mask_secrets,
+    normalize_text,
 )
 from gqlnb.client.transports import InProcessTransport
 from gqlnb.document.json_codec import load_json
-from gqlnb.document.syntax import normalize_document
 from gqlnb.errors import (
     AuthError,
     LiteralSecretError,
@@ -34,11 +33,11 @@ from gqlnb.errors import (
 )
 from gqlnb.http.messages import Response
 from gqlnb.option_checks import explain_keywords, raise_option_error
-from gqlnb.redact import strip_traceback
+from gqlnb.redact import hide_locals, strip_traceback
 from gqlnb.tokens import Token
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping
 
     from graphql import DocumentNode
 
@@ -56,7 +55,6 @@ REPLAY_VARIABLE = "GQLNB_REPLAY"
 RECORD_VARIABLE = "GQLNB_RECORD"
 RecordingMode = Literal["replay", "record", "auto"]
 RECORDING_MODES = get_args(RecordingMode)
-MAX_DOCUMENTS_CACHED = 256
 SERVER_NAME = "server"  # stands for any server of this process, as its port may change
 # Versions of gqlnb and graphql-core have different introspection queries; all are recorded as one.
 INTROSPECTION_QUERY = "query IntrospectionQuery { __schema }"
@@ -66,12 +64,10 @@ INTROSPECTION_PATTERN = re.compile(
 TARGET_EXPRESSIONS = {SERVER_NAME: "server", "in-process": "schema", "ASGI app": "app"}
 
 TOKEN_PATTERN = re.compile(r'"(?:[^"\\]|\\.)*"|[\w$@]+|\.\.\.|[^\s,]')
-# SequenceMatcher is quadratic, so only the last lines and the first tokens are compared.
-MAX_LINES_COMPARED = 200
-MAX_TOKENS_COMPARED = 400
 TOKENS_SHOWN = 6
 MAX_VARIABLES_NAMED = 5
 MISSING = object()
+Entered = TypeVar("Entered")  # a context manager that holds for all threads
 
 
 class RecordedRequest(msgspec.Struct, frozen=True):
@@ -104,6 +100,8 @@ class Recording:
         The file.
     mode : str
         ``"replay"``, ``"record"`` or ``"auto"``.
+    display_path : str
+        The path for messages: relative to the working directory if it is below it.
     """
 
     def __init__(self, path: str | os.PathLike[str], mode: RecordingMode = "auto") -> None:
@@ -112,20 +110,15 @@ class Recording:
         self.path = Path(path).absolute()
         self.mode = mode
         self._cassette = Cassette(self.path)
+        self.display_path = self._cassette.display_path
         self._lock = threading.Lock()
         self._is_prepared = False
         self._replay_counts: dict[bytes, int] = {}
         self._recorded_takes: dict[bytes, tuple[int, Mapping[str, Any] | None]] = {}
-        self._normalize = lru_cache(MAX_DOCUMENTS_CACHED)(normalize_document)
         if mode == "replay" and not self.path.exists():
             hint = format_recording_hint(self.display_path)
             msg = f"There is no recording {self.display_path}. {hint}"
             raise ReplayError(msg)
-
-    @property
-    def display_path(self) -> str:
-        """The path for messages: relative to the working directory if it is below it."""
-        return self._cassette.display_path
 
     def identify_request(self, connection: str, request: Request) -> RecordedRequest:
         """Return the recorded form of a request; raise ReplayError if it is not valid JSON."""
@@ -137,7 +130,7 @@ class Recording:
         kind = "query" if document is None else document.kind
         variables = request.variables
         # Without layout, so that a recording survives editing the white space of a cell.
-        text = self._normalize(ast)
+        text = normalize_text(ast)
         if INTROSPECTION_PATTERN.match(text):
             text = INTROSPECTION_QUERY
         key = build_request_key(connection, text, operation, dict(variables or {}))
@@ -209,27 +202,28 @@ class Recording:
                 self._cassette.prepare_file()
 
     def __enter__(self) -> Self:
-        global _open_recordings  # noqa: PLW0603 - state of the process
-        with _open_recordings_lock:
-            _open_recordings = (*_open_recordings, self)
+        _open_recordings.append(self)
         return self
 
     def __exit__(self, *_: object) -> None:
-        global _open_recordings  # noqa: PLW0603 - as above
-        with _open_recordings_lock:
-            last = len(_open_recordings) - 1 - _open_recordings[::-1].index(self)
-            _open_recordings = _open_recordings[:last] + _open_recordings[last + 1 :]
+        leave_block(_open_recordings, self)
         self.close()
 
     def __reduce__(self) -> tuple[type[Recording], tuple[Path, RecordingMode]]:
         return Recording, (self.path, self.mode)  # another process starts with the first answers
 
     def __repr__(self) -> str:
-        return f"Recording({self._cassette.display_path!r}, mode={self.mode!r})"
+        return f"Recording({self.display_path!r}, mode={self.mode!r})"
 
 
-_open_recordings: tuple[Recording, ...] = ()
-_open_recordings_lock = threading.Lock()
+_open_recordings: list[Recording] = []  # of the whole process, the innermost block last
+_blocks_lock = threading.Lock()
+
+
+def leave_block(entered: list[Entered], block: Entered) -> None:
+    """Remove a block from those that were entered; the last entry, if it is in them twice."""
+    with _blocks_lock:
+        del entered[len(entered) - 1 - entered[::-1].index(block)]
 
 
 @explain_keywords
@@ -370,7 +364,7 @@ def build_mismatch_error(key: bytes, cassette: Cassette, hint: str) -> ReplayErr
     msg = f"{cassette.display_path} holds no answer to {describe_request(request)}. "
     if not spans:
         return ReplayError(f"{msg}It is empty. {hint}")
-    nearest = max(spans, key=_build_similarity_key(request, spans))
+    nearest = max(spans, key=partial(rank_span, request))
     differences = "; ".join(list_differences(request, nearest.line))
     return ReplayError(
         f"{msg}The nearest recording, line {nearest.number}, differs in {differences}. {hint}"
@@ -394,27 +388,23 @@ def describe_request(request: dict[str, Any]) -> str:
     return f"{sanitize_text(name, 80)} of {sanitize_text(repr(request['connection']), 120)}"
 
 
-def _build_similarity_key(
-    request: dict[str, Any], spans: Sequence[LineSpan]
-) -> Callable[[LineSpan], tuple[bool, bool, bool, float, int]]:
+def rank_span(request: dict[str, Any], span: LineSpan) -> tuple[bool, bool, bool, float, int]:
     """Return a sort key of lines by their similarity to a request."""
-    matcher = SequenceMatcher(autojunk=False)
-    matcher.set_seq2(TOKEN_PATTERN.findall(request["query"])[:MAX_TOKENS_COMPARED])
-    compared = {span.number for span in spans[-MAX_LINES_COMPARED:]}
-    variables = request["variables"]
+    line, variables = span.line, request["variables"]
+    same_text = line.query == request["query"]
+    same_name = line.operation is not None and line.operation == request["operation"]
+    # The tokens at both ends: most texts differ in one place, that of the last edit.
+    old, new = TOKEN_PATTERN.findall(line.query), TOKEN_PATTERN.findall(request["query"])
+    ends = find_difference(old, new) + find_difference(old[::-1], new[::-1])
+    common = sum(variables.get(name, MISSING) == v for name, v in line.variables.items())
+    share = ends / max(len(old), len(new))
+    return same_text, same_name, line.connection == request["connection"], share, common
 
-    def rank_span(span: LineSpan) -> tuple[bool, bool, bool, float, int]:
-        line = span.line
-        same_text = line.query == request["query"]
-        ratio = 1.0 if same_text else 0.0
-        if not same_text and span.number in compared:
-            matcher.set_seq1(TOKEN_PATTERN.findall(line.query)[:MAX_TOKENS_COMPARED])
-            ratio = matcher.quick_ratio()
-        same_name = line.operation is not None and line.operation == request["operation"]
-        common = sum(variables.get(name, MISSING) == v for name, v in line.variables.items())
-        return same_text, same_name, line.connection == request["connection"], ratio, common
 
-    return rank_span
+def find_difference(old: list[str], new: list[str]) -> int:
+    """Return the index of the first token in which two texts differ."""
+    pairs = zip([*old, None], [*new, None], strict=False)
+    return next((number for number, (a, b) in enumerate(pairs) if a != b), len(old))
 
 
 def list_differences(request: dict[str, Any], line: CassetteLine) -> list[str]:
@@ -424,8 +414,7 @@ def list_differences(request: dict[str, Any], line: CassetteLine) -> list[str]:
         differences.append(f"the connection (it is of {sanitize_text(repr(line.connection), 120)})")
     if line.query != request["query"]:
         old, new = TOKEN_PATTERN.findall(line.query), TOKEN_PATTERN.findall(request["query"])
-        pairs = zip([*old, None], [*new, None], strict=False)
-        first = next((n for n, (a, b) in enumerate(pairs) if a != b), 0)
+        first = find_difference(old, new)
         differences.append(
             f"the document ({_quote_tokens(old, first)} there, {_quote_tokens(new, first)} here)"
         )
@@ -568,19 +557,15 @@ class RecordingTransport:
         """Close the other transport."""
         self.transport.close()
 
+    @hide_locals
     def _look_up_answer(self, request: Request) -> tuple[RecordedRequest, RecordedAnswer | None]:
-        try:
-            recorded_request = self.recording.identify_request(self.connection, request)
-            answer = self.recording.find_answer(recorded_request)
-            if answer is None and self._token_error is None:
-                self.recording.prepare_file()
-        except ReplayError as error:
-            failure: Exception = strip_traceback(error)
-        else:
-            if answer is not None or self._token_error is None:
-                return recorded_request, answer
-            failure = AuthError(str(self._token_error))
-        raise failure  # outside of the except block, so that it has no __context__
+        recorded_request = self.recording.identify_request(self.connection, request)
+        answer = self.recording.find_answer(recorded_request)
+        if answer is None:
+            if self._token_error is not None:
+                raise AuthError(str(self._token_error))
+            self.recording.prepare_file()
+        return recorded_request, answer
 
     def _build_replayed_response(self, answer: RecordedAnswer) -> Response:
         response = decode_answer(answer)
@@ -589,13 +574,9 @@ class RecordingTransport:
             return Response(response.status, members=members, replayed=True)
         return response
 
+    @hide_locals
     def _record_outcome(self, request: RecordedRequest, outcome: TransportOutcome) -> Response:
-        try:
-            self.recording.record_answer(request, encode_outcome(outcome))
-        except BaseException as error:  # noqa: BLE001 - its frames contain the response with its secrets
-            failure: BaseException = strip_traceback(error)
-        else:
-            if isinstance(outcome, Response):
-                return outcome
-            failure = outcome
-        raise failure
+        self.recording.record_answer(request, encode_outcome(outcome))
+        if isinstance(outcome, Response):
+            return outcome
+        raise outcome

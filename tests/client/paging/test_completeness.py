@@ -9,6 +9,7 @@ import pytest
 from graphql import GraphQLError
 
 from gqlnb import Client, Schema
+from gqlnb.client.paging.crawler import explain_loss
 from gqlnb.client.paging.duplicates import DuplicateFilter
 from gqlnb.client.transports import InProcessTransport
 from gqlnb.document.paged_fields import ItemList
@@ -723,6 +724,11 @@ def test_a_page_lost_by_a_transient_error_is_requested_again():
     assert (result.report.complete, said) == (True, [])
 
 
+def test_an_error_without_a_message_is_called_so():
+    """As vaex-graphql 0.3 sends for an offset behind the last row of a filtered frame."""
+    assert explain_loss({"message": "", "path": ["df", "row"]}).endswith("without a message")
+
+
 def test_an_error_in_a_later_page_is_reported():
     """It made the list of an object null, which the report names."""
 
@@ -1307,6 +1313,45 @@ def test_objects_are_requested_again_by_a_root_field(root, type_):
     rows = [[row["id"] for row in board["rows"]["items"]] for board in result.data["all"]]
     assert rows == [[f"r{n}" for n in range(57)], ["r0"]]
     assert [each["path"] for each in result.errors] == [["all", 0, "rows", "items", 30, "secret"]]
+
+
+@pytest.mark.parametrize(
+    ("field", "key", "got"),
+    [
+        ("run(id: Int!): Run", "id", 57),
+        ("runs(ids: [Int!]!): [Run]", "ids", 57),
+        ("run(name: String!): Run", "name", 10),  # elsewhere, one of this name may be another
+    ],
+)
+def test_objects_are_requested_again_in_an_object_of_the_root(field, key, got):
+    """All fields of nextline-rdb 0.7 are in ``rdb``; only an identifier is a key there."""
+    sdl = f"""
+    type Query {{ rdb: Base! }} type Base {{ all: [Run!]! {field} }}
+    type Run {{ id: Int! name: String! rows(first: Int, after: String): Rows! }}
+    type Rows {{ nodes: [Row!]! pageInfo: PageInfo! }} type Row {{ id: ID! }}
+    type PageInfo {{ hasNextPage: Boolean! endCursor: String }}
+    """
+    runs = [{"id": n, "name": f"run {n}"} for n in range(3)]
+
+    def find(_root: Any, args: Mapping[str, Any], _context: Any) -> Any:
+        value = args[key]
+        return [runs[n] for n in value] if key == "ids" else runs[int(str(value)[-1])]
+
+    def page(_root: Any, args: Mapping[str, Any], _context: Any) -> dict[str, Any]:
+        start = int(args.get("after") or 0)
+        end = min(57, start + args["first"])
+        info = {"hasNextPage": end < 57, "endCursor": str(end)}
+        return {"nodes": [{"id": str(n)} for n in range(start, end)], "pageInfo": info}
+
+    resolvers = {
+        "Query": {"rdb": lambda *_: {}},
+        "Base": {"all": lambda *_: runs, field.partition("(")[0]: find},
+        "Run": {"rows": page},
+    }
+    text = "{ rdb { all { name rows(first: 10) { nodes { id } } } } }"
+    result, _ = execute_all(sdl, resolvers, text)
+    assert [len(run["rows"]["nodes"]) for run in result.data["rdb"]["all"]] == [got] * 3
+    assert result.report.complete == (got == 57)
 
 
 def test_an_object_with_another_id_is_not_the_same_one():

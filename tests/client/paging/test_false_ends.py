@@ -443,3 +443,129 @@ def test_a_null_page_behind_a_full_one_may_be_another(size):
     with pytest.warns(UserWarning, match="its page is null"):
         result = client.execute_all(f"{{ list{size} {{ id }} }}", progress=False)
     assert not result.report.complete
+
+
+@pytest.mark.parametrize(
+    ("given", "told"), [({}, "says so"), ({"offset": "page"}, "do not follow as paging= says")]
+)
+def test_pages_that_are_reversed_are_no_pages(given, told):
+    """Buildbot 3.11 reverses each page of changes, whose rows are then no next ones anywhere."""
+
+    def resolve(args: dict[str, Any]) -> list[dict[str, int]]:
+        start, size = args.get("offset") or 0, args.get("limit") or 137
+        return [{"id": n} for n in range(start, min(start + size, 137))][::-1]
+
+    sdl = "type Query { rows(limit: Int, offset: Int): [Row!]! } type Row { id: Int! }"
+    client, _ = build_client(sdl, resolve)
+    with pytest.warns(UserWarning, match=f"rows: `offset` brings .* {told}"):
+        result = client.execute_all("{ rows(limit: 20) { id } }", paging=given)
+    assert not result.report.complete
+
+
+EDGES = """
+type Query { rows(first: Int, after: String, page: Int): Rows! }
+type Rows { edges: [Edge!]! pageInfo: Info! } type Edge { node: Row! cursor: String! }
+type Info { hasNextPage: Boolean! endCursor: String totalEdges: Int } type Row { id: ID! }
+"""
+
+
+def build_edges_client(count: int, *, counted: bool, by_offset: bool = False) -> Client:
+    """Return a client of a list as its two builders in nestjs-graphql-connection 1.1 make it."""
+
+    def resolve(_root: Any, args: dict[str, Any], _context: Any) -> Any:
+        size, page = args.get("first") or 20, args.get("page")
+        if size > 100:
+            msg = 'The "first" argument accepts a value between 1 and 100, inclusive.'
+            raise ValueError(msg)
+        if page and args.get("after"):
+            msg = 'The "page" argument cannot be used together with "after".'
+            raise ValueError(msg)
+        start = int(args.get("after") or ((page or 1) - 1) * size)
+        numbers = range(start, min(start + size, count))
+        edges = [{"node": {"id": str(n)}, "cursor": str(n + 1)} for n in numbers]
+        info = {
+            "hasNextPage": counted and count > len(edges) + (start if by_offset else 0),
+            "endCursor": edges[-1]["cursor"] if edges else None,
+            "totalEdges": count if counted else None,
+        }
+        return {"edges": edges, "pageInfo": info}
+
+    return Client(Schema(EDGES, {"Query": {"rows": resolve}}))
+
+
+@pytest.mark.parametrize("size", ["", "(first: 30)", "(first: 5000)"])
+@pytest.mark.parametrize("count", [7, 137, 1350])
+def test_an_empty_page_ends_a_list_that_came_as_counted(size, count):
+    """nestjs-graphql-connection 1.1 says on the last page, too, that another one follows."""
+    client = build_edges_client(count, counted=True)
+    result = client.execute_all(f"{{ rows{size} {{ edges {{ node {{ id }} }} }} }}", progress=False)
+    rows = [edge["node"]["id"] for edge in result.data["rows"]["edges"]]
+    assert rows == [str(number) for number in range(count)]
+    assert result.report.complete, result.report.doubts
+
+
+@pytest.mark.parametrize("size", ["", "(first: 30)", "(first: 5000)"])
+def test_larger_pages_behind_a_wrong_end_may_be_refused(size):
+    """Without a count, nestjs-graphql-connection 1.1 says on each page that it is the last."""
+    client = build_edges_client(1350, counted=False)
+    with pytest.warns(UserWarning, match="reported the end of the list, but more items followed"):
+        result = client.execute_all(f"{{ rows{size} {{ edges {{ node {{ id }} }} }} }}")
+    rows = [edge["node"]["id"] for edge in result.data["rows"]["edges"]]
+    assert rows == [str(number) for number in range(1350)]
+    assert not result.report.complete
+
+
+@pytest.mark.parametrize(("given", "start"), [("page: 2", 20), ("page: 3, first: 50", 100)])
+def test_rows_of_a_connection_begin_at_the_page_that_the_query_names(given, start):
+    """A connection of nestjs-graphql-connection 1.1 takes page numbers beside its cursors."""
+    client = build_edges_client(250, counted=True, by_offset=True)
+    result = client.execute_all(f"{{ rows({given}) {{ edges {{ node {{ id }} }} }} }}")
+    rows = [edge["node"]["id"] for edge in result.data["rows"]["edges"]]
+    assert rows == [str(number) for number in range(start, 250)]
+    assert result.report.complete, result.report.doubts
+
+
+OBJECTION = """
+type Query { rows(range: [Int], limit: [Int]): [Row] people(most: [Int]): [Person] }
+type Person { id: Int parts(limit: [Int]): [Row] } type Row { id: Int }
+"""
+
+
+def build_objection_client(count: int) -> Client:
+    """Return a client of lists in the shape of objection-graphql 0.4."""
+
+    def resolve(_root: Any, args: dict[str, Any], _context: Any) -> Any:
+        rows = [{"id": number} for number in range(count)]
+        first, last = (args.get("range") or [0, count])[:2]
+        return rows[first : last + 1][: (args.get("limit") or [count])[0]]
+
+    # The parts of all people come from one database query, whose rows are limited.
+    def resolve_parts(person: Any, args: dict[str, Any], _context: Any) -> Any:
+        start, most = 11 * person["id"], args.get("limit", [10**9])[0]
+        return [{"id": number} for number in range(start, min(start + 11, most))]
+
+    resolvers = {
+        "Query": {"rows": resolve, "people": lambda *_: [{"id": number} for number in range(17)]},
+        "Person": {"parts": resolve_parts},
+    }
+    return Client(Schema(OBJECTION, resolvers))
+
+
+@pytest.mark.parametrize(
+    ("given", "least"),
+    [("limit: 50", 137), ("limit: [50]", 137), ("range: [0, 9]", 10), ("range: [0, 99]", 100)],
+)
+def test_a_bound_in_a_list_may_cut_rows(given, least):
+    """Numbers are in lists in objection-graphql 0.4, and `range` includes both of its ends."""
+    result = build_objection_client(137).execute_all(f"{{ rows({given}) {{ id }} }}")
+    assert len(result.data["rows"]) >= least
+    assert result.report.complete == (len(result.data["rows"]) == 137)
+
+
+@pytest.mark.parametrize("limit", [20, 33, 100])
+def test_lists_of_all_rows_that_are_limited_together_are_doubtful(limit):
+    """So objection-graphql 0.4 limits them."""
+    text = f"{{ people {{ id parts(limit: {limit}) {{ id }} }} }}"
+    result = build_objection_client(137).execute_all(text)
+    came = sum(len(person["parts"]) for person in result.data["people"])
+    assert came == 17 * 11 or not result.report.complete

@@ -149,6 +149,12 @@ def test_a_failed_write_leaves_no_partial_line(path, monkeypatch):
         def __getattr__(self, name):
             return getattr(self.file, name)
 
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            self.file.close()
+
     locked = Cassette._open_locked
     monkeypatch.setattr(Cassette, "_open_locked", lambda self, mode: Full(locked(self, mode)))
     with pytest.raises(ReplayError, match="cannot be used as a recording: No space left on device"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import signal
 import socket
@@ -13,6 +14,8 @@ import pytest
 
 from gqlnb import Client, Limits, TransportError, serve
 from gqlnb.client.event_streams import StreamedAnswer
+from gqlnb.client.subscriptions import read_ahead
+from gqlnb.http.messages import Response
 from tests.client.faults import Endpoint, stalled
 from tests.client.subscriptions.tickers import (
     EACH,
@@ -245,3 +248,27 @@ def test_many_subscriptions_run_in_parallel(ticker, url, way):
     for stream in streams:
         stream.close()
     assert ticker.until(lambda: not ticker.open)
+
+
+@pytest.mark.parametrize(("size", "cap", "most"), [(1, None, 66), (1, 1000, 66), (1000, 4000, 6)])
+def test_a_stream_is_read_ahead_up_to_a_bound(size, cap, most):
+    """64 responses, or the bytes of an answer; one is taken, and another one waits for room."""
+    made: list[Response] = []
+
+    async def make_responses():
+        for _ in range(200):
+            made.append(Response(200, {}, b"x" * size))
+            yield made[-1]
+
+    async def read():
+        stream = read_ahead(make_responses(), cap)
+        taken = [await anext(stream)]
+        for _ in range(1000):
+            await asyncio.sleep(0)
+        count = len(made)
+        taken += [response async for response in stream]
+        return count, taken
+
+    count, taken = asyncio.run(read())
+    assert count == most
+    assert taken == made

@@ -139,6 +139,7 @@ def start_graphene() -> None:
 def start_strawberry() -> None:
     """Strawberry: connections of its relay module."""
     import strawberry
+    from graphql import version_info
     from strawberry import relay
     from strawberry.asgi import GraphQL
     from strawberry.schema.config import StrawberryConfig
@@ -181,7 +182,8 @@ def start_strawberry() -> None:
             return NAN
 
     globals().update(Part=Part, Row=Row)
-    config = StrawberryConfig(enable_experimental_incremental_execution=True)
+    # graphql-core executes in parts from 3.3 on.
+    config = StrawberryConfig(enable_experimental_incremental_execution=version_info >= (3, 3))
     run_asgi(GraphQL(strawberry.Schema(Query, config=config)))
 
 

@@ -163,7 +163,7 @@ def check_parts(
         queries["@stream"] = re.sub(rf"\b{name}\b", f"{name} @stream", text)
     for subject, query in queries.items():
         finding, came = lines[subject].finding, raw.describe_parts(query)
-        if not finding.replace("not offered", "refused").startswith(came):
+        if not finding.replace("not declared", "refused").startswith(came):
             yield f"{subject}: {finding!r}, and the answer is {came}"
 
 
@@ -187,11 +187,37 @@ def check_list(lines: dict[str, ReportLine], raw: RawEndpoint, known: KnownList)
         expected = "refused" if none is None else f"{len(none)} rows"
         if not finding.startswith(expected):
             yield f"size 0 is {expected}, not {finding!r}"
+    yield from check_ends(lines, kinds, raw, known, first)
     count = lines.get("count")
     if count is not None and "agrees" in count.finding and str(known.length) not in count.finding:
         yield f"{known.length} rows, and the count is {count.finding!r}"
     if "paging" in lines and "whole" in lines["paging"].finding and len(first) != known.length:
         yield f"the first page has {len(first)} of {known.length} rows, and is called whole"
+
+
+def check_ends(
+    lines: dict[str, ReportLine],
+    kinds: dict[str, str],
+    raw: RawEndpoint,
+    known: KnownList,
+    first: list[str],
+) -> Iterator[str]:
+    """Yield what is wrong about unknown cursors, and offsets beyond all rows."""
+    # Of the length that the report's has: graphql-ruby refuses one that is no base64.
+    offset, cursor = kinds.get("offset", ""), kinds.get("cursor", "")
+    ends = {
+        "bad cursor": (cursor, '"gqlnb-another-cursor"'),
+        f"`{offset}` beyond the end": (offset, "900000"),
+    }
+    for subject, (name, value) in ends.items():
+        if subject in lines and name:
+            rows = raw.list_ids(known, write(name, value))
+            others = (
+                "the first page, silently" if rows == first else f"{len(rows or ())} other rows"
+            )
+            expected = "error" if rows is None else others if rows else "no rows"
+            if not lines[subject].finding.startswith(expected):
+                yield f"{subject} is {expected}, not {lines[subject].finding!r}"
 
 
 def check_roles(
@@ -231,7 +257,7 @@ def check_largest(
         yield f"above it: {lines['above it'].finding!r}, and the answer has {above and len(above)}"
 
 
-def write(path: str, value: int) -> str:
+def write(path: str, value: int | str) -> str:
     """Return a dotted argument with a value, as GraphQL."""
     name, _, rest = path.partition(".")
     return f"{name}: {{{write(rest, value)}}}" if rest else f"{name}: {value}"

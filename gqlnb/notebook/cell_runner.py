@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -49,7 +49,6 @@ from gqlnb.notebook.notebook_state import check_fragments, has_operation
 from gqlnb.notebook.output_options import (
     check_export_path,
     check_map_options,
-    convert_mapped,
     export_result,
     find_input_names,
     format_stats,
@@ -63,7 +62,7 @@ from gqlnb.result.result import attach_schema_loader, locate_in_cell
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Mapping, MutableMapping
+    from collections.abc import Iterator, Mapping, MutableMapping
 
     import pandas as pd
     import polars as pl
@@ -367,25 +366,33 @@ class CellRunner:
         return outcome.value
 
     def _execute(self, document: Document, variables: Mapping[str, object]) -> Result:
-        # KeyboardInterrupt passes the clause below, and the history still gets an entry.
-        client, options, outcome = self._target.client, self._options, "interrupted"
-        try:
+        options = self._options
+        with self._record_outcome(document) as answers:
             if options.paginate:
                 result = self._collect_pages(document, variables)
             elif document.incremental_directives:
                 result = self._follow_parts(document, variables)
             else:
-                result = client.execute(
+                result = self._target.client.execute(
                     document, variables, operation=options.operation, validate=self._validate
                 )
-            errors = len(result.errors)  # reading the data would decode them here
+            answers.append(result)
+        return locate_in_cell(result, self._lines_above, self._line_label, self._line_count)
+
+    @contextmanager
+    def _record_outcome(self, document: Document) -> Iterator[list[Result]]:
+        """Add an operation to the history when it ends, with the errors of its answer."""
+        answers: list[Result] = []
+        outcome = "interrupted"  # a KeyboardInterrupt passes the clause below
+        try:
+            yield answers
+            errors = sum(len(result.errors) for result in answers)  # without decoding the data
             outcome = format_count(errors, "error") if errors else "data"
         except GqlnbError as error:
             outcome = type(error).__name__
             raise
         finally:
             self._state.history.add(self._target.name, document, outcome, self._text)
-        return locate_in_cell(result, self._lines_above, self._line_label, self._line_count)
 
     def _follow_parts(self, document: Document, variables: Mapping[str, object]) -> Result:
         """Return the merged answer of ``@defer`` and ``@stream``, shown while it arrives."""
@@ -404,23 +411,18 @@ class CellRunner:
         return follow_parts(stream, quiet=self._options.silent)
 
     def _map_inputs(self, document: Document, variables: Mapping[str, object]) -> object:
-        target, outcome = self._target, "interrupted"
-        try:
+        with self._record_outcome(document):
             frame = map_inputs(
-                target.client,
+                self._target.client,
                 document,
                 self._options,
                 names=self._names,
                 variables=variables,
                 user_ns=self._state.shell.user_ns,
             )
-            outcome = "data"
-        except GqlnbError as error:
-            outcome = type(error).__name__
-            raise
-        finally:
-            self._state.history.add(target.name, document, outcome, self._text)
-        return convert_mapped(frame, self._kind)
+        if self._kind == "polars":
+            return frame.to_polars()
+        return frame.to_arrow() if self._kind == "arrow" else frame
 
     def _collect_pages(self, document: Document, variables: Mapping[str, object]) -> Result:
         options = self._options

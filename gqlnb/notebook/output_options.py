@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from gqlnb.client.client import Client
     from gqlnb.document.document import Document
+    from gqlnb.result.event_frames import MappedFrame
     from gqlnb.result.result import Result
 
 
@@ -78,7 +79,7 @@ def map_inputs(
     names: Mapping[str, object],
     variables: Mapping[str, object],
     user_ns: MutableMapping[str, object],
-) -> object:
+) -> MappedFrame:
     """Execute an operation for each input; after a failure the answers are kept under a name.
 
     Parameters
@@ -188,13 +189,6 @@ def find_mapped_names(inputs: object, document: Document, given: set[str]) -> se
         return columns - given
     free = [name for name in document.variables if name not in given]
     return set(free) if len(free) == 1 else set()
-
-
-def convert_mapped(frame: Any, kind: str) -> object:  # noqa: ANN401 - a DataFrame
-    """Return a frame in the type of a cell's value."""
-    if kind == "polars":
-        return frame.to_polars()
-    return frame.to_arrow() if kind == "arrow" else frame
 
 
 def to_json_text(result: Result) -> Text:

@@ -163,12 +163,9 @@ class DecoderSelector:
     def __init__(self, document: Document) -> None:
         self._document = document
         self._untyped_shapes: dict[tuple[tuple[str, bool], ...], Shape] = {}
-        self._only_decoder: CheckedDecoder | None = None  # of a document without variables
 
     def get_decoder(self, variables: Mapping[str, object]) -> CheckedDecoder:
         """Return the decoder for an execution with these variables."""
-        if self._only_decoder is not None:
-            return self._only_decoder
         shape = build_shape(self._document, variables)
         if shape is None:
             conditions = get_conditions(self._document, variables) or {}
@@ -180,8 +177,6 @@ class DecoderSelector:
         decoder: CheckedDecoder | None = shape.cache.get("checked decoder")
         if decoder is None:
             decoder = shape.cache.setdefault("checked decoder", CheckedDecoder(shape))
-        if not self._document.variables:
-            self._only_decoder = decoder
         return decoder
 
 

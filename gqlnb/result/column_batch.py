@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+
+from gqlnb.result.decoder import DataSource
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,11 +64,11 @@ class ColumnBatch:
         return [dict(zip(self.members, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
-class ColumnData:
+class ColumnData(DataSource):
     """The data of an answer with lists as batches of columns.
 
-    It takes the place of a :class:`gqlnb.result.decoder.Envelope` in a result: frames read the
-    columns, and ``result.data`` has lists of dicts, which are built on first access.
+    Frames read the columns, and ``result.data`` has lists of dicts, which are built on first
+    access.
 
     Parameters
     ----------
@@ -77,11 +78,9 @@ class ColumnData:
         The document, in which the first access is noted.
     """
 
-    has_exact_numbers = False  # no bytes that would be more exact
-
     def __init__(self, outline: Data, document: Document) -> None:
+        super().__init__()
         self.outline = outline
-        self.lock = RLock()
         self._document = document
         self._data: Data = None
 
@@ -92,10 +91,6 @@ class ColumnData:
                 self._document.note_reading(columns=False)
                 self._data, self.outline = build_data(self.outline), msgspec.UNSET
             return self._data
-
-    def take_prepared(self, _plan: object) -> None:
-        """Return None: no tables were read in advance."""
-        return
 
 
 class ColumnMembers(Mapping[str, Any]):

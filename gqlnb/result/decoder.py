@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Set
 from decimal import Decimal
 from functools import cache
+from itertools import repeat
 from threading import RLock
 from typing import (
     TYPE_CHECKING,
@@ -41,7 +42,7 @@ PreparedTables: TypeAlias = Any
 Data: TypeAlias = Any  # JSON values, or the dicts, lists and decimals made of them
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from gqlnb.result.shape import Shape
     from gqlnb.result.tables import ReadPlan, ResultColumn
@@ -57,11 +58,48 @@ UNTYPED_LIST_LEVELS = 2
 NEWEST_TREES = 8  # small answers that are not decoded a second time
 DECODING_ERRORS = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 _UNTYPED_DECODER = msgspec.json.Decoder()
+_EXACT_DECODER = msgspec.json.Decoder(float_hook=Decimal)
 _UNSET = msgspec.UNSET
 UntypedColumns = Set["ResultColumn"]
 
 
-class Envelope:
+class DataSource:
+    """The data of an answer, which frames read, and a result decodes on first access.
+
+    Attributes
+    ----------
+    outline
+        The data; ``msgspec.UNSET`` where frames read those of the result.
+    has_exact_numbers
+        Whether it may hold numbers that a float does not, so that frames read the bytes even
+        after the data were decoded.
+    prepared
+        A plan and the tables that were read by it while the response was checked, or None.
+    lock
+        Held while the data are decoded, so that this happens once.
+    """
+
+    outline: Data
+    has_exact_numbers = False
+    prepared: tuple[ReadPlan, PreparedTables] | None = None
+
+    def __init__(self) -> None:
+        self.lock = RLock()
+
+    def decode_data(self) -> Data:
+        """Return the data as dicts, lists and scalars; to be called once."""
+        raise NotImplementedError
+
+    def take_prepared(self, plan: ReadPlan) -> PreparedTables | None:
+        """Return the tables read by this plan to the first caller; None otherwise."""
+        with self.lock:
+            if self.prepared is None or self.prepared[0] is not plan:
+                return None
+            tables, self.prepared = self.prepared[1], None
+            return tables
+
+
+class Envelope(DataSource):
     """The members of a GraphQL response.
 
     Attributes
@@ -79,21 +117,10 @@ class Envelope:
         Those members unchanged; None if missing.
     make_data
         Decodes the data of a response that was checked; None for one that was not.
-    prepared
-        A plan and the tables that were read by it while the response was checked, or None.
-    has_exact_numbers
-        Whether it may hold numbers that a float does not, so that frames read the bytes even
-        after the data were decoded.
-    lock
-        Held while the data are decoded, so that this happens once.
     """
 
-    __slots__ = (
-        *("body", "errors", "has_exact_numbers", "extensions", "has_data", "make_data", "lock"),
-        *("outline", "prepared", "has_valid_data"),
-    )
-
     def __init__(self, body: bytes, members: ResponseMembers) -> None:
+        super().__init__()
         self.body = body
         self.has_data = members.data is not _UNSET
         is_raw = type(members.data) is msgspec.Raw
@@ -101,10 +128,7 @@ class Envelope:
         self.outline = _UNSET if is_raw else members.data
         self.errors = members.errors
         self.extensions = members.extensions
-        self.has_exact_numbers = False
         self.make_data: Callable[[], Data] | None = None
-        self.prepared: tuple[ReadPlan, Any] | None = None
-        self.lock = RLock()
 
     def decode_data(self) -> Data:
         """Return the data as dicts, lists and scalars; to be called once.
@@ -124,26 +148,6 @@ class Envelope:
             self.body, self.outline = b"", _UNSET
         self.make_data = None
         return data
-
-    def decode_exact_outline(self, shape: Shape) -> Data:
-        """Return the outline with decimals for the numbers that a float may not hold."""
-        decoder = shape.cache.get("exact response")
-        if decoder is None:
-            data = _build_outline_type(shape, exact=True) | None | msgspec.UnsetType
-            decoder = shape.cache.setdefault("exact response", _build_response_decoder(data))
-        # A second pass over the body: only answers without lists are read from their outline.
-        try:
-            return decoder.decode(self.body).data
-        except msgspec.ValidationError:  # text that is not a number
-            return self.outline
-
-    def take_prepared(self, plan: ReadPlan) -> PreparedTables | None:
-        """Return the tables read by this plan to the first caller; None otherwise."""
-        with self.lock:
-            if self.prepared is None or self.prepared[0] is not plan:
-                return None
-            tables, self.prepared = self.prepared[1], None
-            return tables
 
 
 def _build_response_decoder(data: MsgspecType) -> msgspec.json.Decoder[Any]:
@@ -244,11 +248,11 @@ class DecodedTree:
 _newest_trees: deque[DecodedTree] = deque(maxlen=NEWEST_TREES)
 
 
-class CheckedData:
+class CheckedData(DataSource):
     """Data that fit their shape, and may be decoded again.
 
-    It takes the place of an :class:`Envelope` in a result. Frames and the display do not keep the
-    data; ``result.data`` does, because its user may change them.
+    Frames and the display do not keep the data; ``result.data`` does, because its user may change
+    them.
 
     Parameters
     ----------
@@ -260,11 +264,9 @@ class CheckedData:
         Decodes the members of the response.
     """
 
-    has_exact_numbers = False
-
     def __init__(self, body: bytes, data: Data, decode: Callable[[bytes], Any]) -> None:
+        super().__init__()
         self.body = body
-        self.lock = RLock()
         self._decode = decode
         tree = DecodedTree(data)
         self._tree = ref(tree)
@@ -283,19 +285,14 @@ class CheckedData:
         data, self.body = self.outline, b""
         return data
 
-    def take_prepared(self, _plan: ReadPlan) -> None:
-        """Return None: no tables were read in advance."""
-        return
-
 
 # -- exact numbers
 
 
-class DecimalData:
+class DecimalData(DataSource):
     """Data merged from several answers, with decimals for the numbers of exact scalars.
 
-    It takes the place of an :class:`Envelope` in a result: frames read the decimals, while
-    ``result.data`` has floats, like the data of a single answer.
+    Frames read the decimals, while ``result.data`` has floats, like the data of a single answer.
 
     Parameters
     ----------
@@ -305,20 +302,14 @@ class DecimalData:
         Their shape.
     """
 
-    has_exact_numbers = False  # no bytes that would be more exact
-
     def __init__(self, outline: Data, shape: Shape) -> None:
+        super().__init__()
         self.outline = outline
-        self.lock = RLock()
         self._shape = shape
 
     def decode_data(self) -> Data:
         """Return the data with floats for the decimals."""
         return remove_decimals(self.outline, self._shape)
-
-    def take_prepared(self, _plan: ReadPlan) -> None:
-        """Return None: no tables were read in advance."""
-        return
 
 
 def has_exact_scalars(shape: Shape) -> bool:
@@ -352,36 +343,24 @@ def restore_decimals(data: Data, shape: Shape, body: bytes) -> bool:
     bool
         Whether there were any: JSON numbers with a point or an exponent, of an exact scalar.
     """
-    if not body:
-        return False
-    key = "decimals", scalars.get_version()
-    decoder = shape.cache.get(key)
-    if decoder is None:
-        members = [("data", _build_decimal_type(shape) | None, None)]
-        response = msgspec.defstruct("Response", members)
-        decoder = msgspec.json.Decoder(response, float_hook=Decimal)
-        decoder = shape.cache.setdefault(key, decoder)
-    try:
-        exact = decoder.decode(body).data
-    except msgspec.ValidationError:  # an error of the answer stands where an object should
-        return False
-    return _overlay_decimals(data, exact)
+    return bool(body) and _overlay_decimals(data, _EXACT_DECODER.decode(body).get("data"), shape)
 
 
-def _overlay_decimals(value: Data, exact: Data) -> bool:
-    """Copy the decimals in `exact` to the same places of `value`; return whether any were."""
-    items: Any = ()
+def _overlay_decimals(value: Data, exact: Data, shape: Shape) -> bool:
+    """Copy the decimals of exact scalars to the same places of `value`; return whether any were."""
+    places: Iterable[tuple[Any, Shape]] = ()
     if isinstance(value, list) and isinstance(exact, list):
-        items = enumerate(exact)
+        places = zip(range(len(exact)), repeat(shape), strict=False)
     elif isinstance(value, dict) and isinstance(exact, dict):
-        items = exact.items()
+        places = ((n, child) for n, child in _get_exact_children(shape).items() if n in exact)
     changed = False
-    for key, item in items:
+    for key, below in places:
+        item = exact[key]
         if type(item) is Decimal:
             value[key] = item
             changed = True
         elif type(item) in {dict, list}:
-            changed |= _overlay_decimals(value[key], item)
+            changed |= _overlay_decimals(value[key], item, below)
     return changed
 
 
@@ -471,27 +450,15 @@ def _list_of(item: MsgspecType) -> MsgspecType:
 _make_typed_dict: Any = TypedDict  # called as a function: the names are data
 
 
-def _build_outline_type(shape: Shape, *, exact: bool = False) -> MsgspecType:
+def _build_outline_type(shape: Shape) -> MsgspecType:
     members: dict[str, MsgspecType] = {}
     for name, child in shape.children.items():
         if child.lists:
             members[name] = list[msgspec.Raw] | None
         elif child.composite:
-            members[name] = _build_outline_type(child, exact=exact) | None
-        elif exact and Decimal in scalars.get_scalar(child).json_types:
-            members[name] = Decimal | None
+            members[name] = _build_outline_type(child) | None
         else:
             members[name] = Any
-    return _make_typed_dict("Object", members, total=False)
-
-
-def _build_decimal_type(shape: Shape) -> MsgspecType:
-    """Return the type of an object reduced to the members that lead to exact scalars."""
-    members: dict[str, MsgspecType] = {}
-    for name, child in _get_exact_children(shape).items():
-        members[name] = Any
-        if child.composite:
-            members[name] = _wrap_in_lists(_build_decimal_type(child) | None, child.lists)
     return _make_typed_dict("Object", members, total=False)
 
 

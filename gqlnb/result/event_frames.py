@@ -21,7 +21,7 @@ from gqlnb.result.answer_notes import merge_notes
 from gqlnb.result.frames import (
     Frames,
     add_dtypes,
-    assemble_frame,
+    build_frame,
     judge_answers,
     read_columns,
     shorten_names,
@@ -160,11 +160,6 @@ def _find_list_in_rows(explode: str, table: ResultTable, outer: ResultTable) -> 
         rows = table.name.partition(".")[2]
         msg = f"explode={shown!r}: the rows of {rows!r} have {lists or 'no list'}."
     raise FrameError(msg)
-
-
-def build_frame(columns: Mapping[str, FrameColumn], count: int) -> pd.DataFrame:
-    """Return columns of :func:`read_events` as a DataFrame."""
-    return assemble_frame({name: column.to_pandas() for name, column in columns.items()}, count)
 
 
 def _explode_results(

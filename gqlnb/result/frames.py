@@ -52,8 +52,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from gqlnb.result.column_batch import ColumnData
-    from gqlnb.result.decoder import CheckedData, DecimalData, Envelope
+    from gqlnb.result.decoder import DataSource
     from gqlnb.result.shape import ScalarForms
     from gqlnb.result.table_reader import TableRows
     from gqlnb.result.tables import DataHolder, ReadPlan
@@ -84,7 +83,7 @@ class AnswerFrames(AnswerData):
         self,
         holder: DataHolder,
         shape: Shape,
-        source: Envelope | CheckedData | DecimalData | ColumnData | None,
+        source: DataSource | None,
         forms: ScalarForms,
         mark: Callable[..., dict[Any, object]],
     ) -> None:
@@ -145,9 +144,9 @@ class AnswerFrames(AnswerData):
 
     def build_frame(self, path: str | None, *, nullable: bool, **options: Any) -> pd.DataFrame:  # noqa: ANN401
         """Return the frame of a list; warn about integers that its plain dtypes do not hold."""
-        columns, count, attrs = read_columns(self, path, **options)
-        frame = assemble_frame({name: c.to_pandas() for name, c in columns.items()}, count)
-        frame.attrs = self._mark(self, path, attrs)
+        columns, count, attrs = self._read_columns(path, **options)
+        frame = build_frame(columns, count)
+        frame.attrs = attrs
         if nullable:
             return frame
         plain, kept = convert_to_numpy(frame)
@@ -237,9 +236,8 @@ class AnswerFrames(AnswerData):
             plan, table, _ = _get_list_plan(self, outer.name)
             tables, outline = read_tables(self, plan, limit=limit)
             rows = tables[table.name]
-            items = follow_path(outline, table.path)
-            frame = assemble_frame({c.column.name: c.to_pandas() for c in rows.columns}, rows.count)
-            count = len(items) if isinstance(items, (list, tuple, ColumnBatch)) else 0
+            frame = build_frame({c.column.name: c for c in rows.columns}, rows.count)
+            count = _count_items(outline, table)
             beside = _collect_values_beside(self, outline, table)
             nested = tuple(inner.name for inner in outer.walk() if inner is not outer)
             verdict = _judge_list(self, beside, table, count)
@@ -468,8 +466,7 @@ class Frames(Mapping[str, pd.DataFrame]):
         frames = {}
         for name in plan.wanted:
             rows = tables[name]
-            columns = _collect_columns(rows, tables, answer)
-            frame = assemble_frame({key: c.to_pandas() for key, c in columns.items()}, rows.count)
+            frame = build_frame(_collect_columns(rows, tables, answer), rows.count)
             frame.attrs.update(_build_attrs(answer, outline, tables, rows.table))
             frames[name] = frame
         return frames
@@ -660,6 +657,12 @@ def _judge_list(
     return verdict
 
 
+def _count_items(outline: object, table: ResultTable) -> int:
+    """Return the number of items of an outermost list, null ones included."""
+    items = follow_path(outline, table.path)
+    return len(items) if isinstance(items, (list, tuple, ColumnBatch)) else 0
+
+
 def judge_answers(answers: Iterable[AnswerData], path: str | None) -> Verdict | None:
     """Judge a list in each of several answers; return the weakest verdict, None without a list."""
     verdicts: Counter[Verdict] = Counter()
@@ -671,9 +674,8 @@ def judge_answers(answers: Iterable[AnswerData], path: str | None) -> Verdict | 
         if table.parent is None:
             continue
         outline = answer.read_outline()
-        items = follow_path(outline, table.path)
-        count = len(items) if isinstance(items, (list, tuple, ColumnBatch)) else 0
-        verdict = _judge_list(answer, _collect_values_beside(answer, outline, table), table, count)
+        beside = _collect_values_beside(answer, outline, table)
+        verdict = _judge_list(answer, beside, table, _count_items(outline, table))
         if verdict is not None:
             verdicts[verdict] += 1
     return choose_weakest(verdicts, "answers")
@@ -746,6 +748,11 @@ def _collect_columns(
             name = f"parent.{name}"
         keys[name] = key
     return {**dict(reversed(keys.items())), **columns}
+
+
+def build_frame(columns: Mapping[str, FrameColumn], count: int) -> pd.DataFrame:
+    """Return columns of `count` values as a DataFrame."""
+    return assemble_frame({name: column.to_pandas() for name, column in columns.items()}, count)
 
 
 def assemble_frame(arrays: Mapping[str, PandasArray], count: int) -> pd.DataFrame:

@@ -1,7 +1,7 @@
 """Results as instances of model classes: those of a document, or of the user.
 
-The classes of a document are frozen Structs of msgspec, one for each selection set, written as
-Python source. Models of pydantic, which is not imported here, are taken too.
+The classes of a document are frozen Structs of msgspec, one for each selection set. Models of
+pydantic, which is not imported here, are taken too.
 """
 
 from __future__ import annotations
@@ -9,11 +9,10 @@ from __future__ import annotations
 import keyword
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from dataclasses import replace
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, Union, get_args
 
 import msgspec
 from graphql import (
@@ -26,7 +25,6 @@ from graphql import (
     is_non_null_type,
     print_ast,
 )
-from msgspec import inspect
 
 from gqlnb.document import scalars
 from gqlnb.document.scalar_values import OtherFormError, WiderError, convert_seconds, to_nanoseconds
@@ -38,52 +36,44 @@ from gqlnb.result.shape import META_FIELDS, Shape, get_conditions, get_object_na
 if TYPE_CHECKING:
     from graphql import (
         FragmentDefinitionNode,
-        GraphQLNamedType,
         GraphQLSchema,
         GraphQLType,
+        NamedTypeNode,
         OperationDefinitionNode,
+        SelectionNode,
         SelectionSetNode,
     )
 
     from gqlnb.document.document import Document
 
-
-IMPORTS = """\
-import datetime
-import decimal
-from typing import Annotated, Any, ClassVar, Literal
-
-import msgspec
-"""
-BUILT_IN_TYPES = {"Int": "int", "Float": "float", "String": "str", "Boolean": "bool"}
+# A type that msgspec converts to: a class, a union, a generic alias. Before PEP 747 type checkers
+# have no type for all of them.
+MsgspecType: TypeAlias = Any
+JSONValue: TypeAlias = Any
+BUILT_IN_TYPES = {"Int": int, "Float": float, "String": str, "Boolean": bool}
 # By the Arrow type of a column of the scalar, and else by its dtype.
-ARROW_TYPES = {
-    "date32": "datetime.date",
-    "time64[us]": "datetime.time",
-    "zoned time": "datetime.time",
-    "decimal128": "decimal.Decimal",
-    "decimal128(38)": "int",  # of more than 64 bits
-    "duration": "datetime.timedelta",
-    "seconds": "datetime.timedelta",
+ARROW_TYPES: dict[str | None, type] = {
+    "date32": date,
+    "time64[us]": time,
+    "zoned time": time,
+    "decimal128": Decimal,
+    "decimal128(38)": int,  # of more than 64 bits
+    "duration": timedelta,
+    "seconds": timedelta,
 }
 DTYPES = {
-    "string": "str",
-    "Int64": "int",
-    "Float64": "float",
-    "boolean": "bool",
-    "datetime64[us, UTC]": "datetime.datetime",
-    "datetime64[us]": "datetime.datetime",
+    "string": str,
+    "Int64": int,
+    "Float64": float,
+    "boolean": bool,
+    "datetime64[us, UTC]": datetime,
+    "datetime64[us]": datetime,
 }
 TYPENAME = "__typename"
 # A class for several types of a union or an interface has a tag that begins so, and the type of an
 # object under this key: neither can be a name of GraphQL.
 SHARED_TAG, TYPENAME_KEY = "*", "*type"
-# Names that the bodies of classes and functions use. `datetime` and `decimal` are not among them,
-# since classes use the aliases of scalars.
-RESERVED_NAMES = frozenset(
-    {*keyword.kwlist, "str", "int", "float", "bool", "list", "dict", "object"}
-    | {"Annotated", "Any", "ClassVar", "Literal", "msgspec"}
-)
+VALUE_SHOWN = 80
 
 
 def to_pascal_case(name: str) -> str:
@@ -93,103 +83,30 @@ def to_pascal_case(name: str) -> str:
     return joined if joined.isidentifier() else f"Model{joined}"
 
 
-class Names:
-    """The names of a module, each given once."""
+def name_attributes(keys: Iterable[str]) -> dict[str, str]:
+    """Return the attribute of a class for each response name.
 
-    def __init__(self) -> None:
-        self.taken = {*RESERVED_NAMES}
-
-    def reserve(self, name: str) -> str:
-        """Return the name, or the name with a number if another thing has it."""
-        free, number = name, 2
-        while free in self.taken:
-            free, number = f"{name}{number}", number + 1
-        self.taken.add(free)
-        return free
-
-    def get_attribute_names(self, keys: Iterable[str]) -> dict[str, str]:
-        """Return the attribute of a class for each response name.
-
-        They equal the response names, but keywords, names of the module and private names, which
-        Python treats specially, end with underscores.
-        """
-
-        def is_free(key: str) -> bool:
-            plain = key.isascii() and key.isidentifier() and not key.startswith("__")
-            return plain and key not in self.taken
-
-        distinct = dict.fromkeys(keys)
-        names = {key: key for key in distinct if is_free(key)}
-        used = {*names, *self.taken}
-        for key in [key for key in distinct if key not in names]:
-            name = re.sub(r"\W", "_", key, flags=re.ASCII)
-            stem = name.strip("_") if name.startswith("__") else name
-            stem = stem if stem[:1].isalpha() or stem[:1] == "_" else f"field_{stem}"
-            name = f"{stem}__" if name.startswith("__") else f"{stem}_"
-            while name in used:
-                name += "_"
-            used.add(name)
-            names[key] = name
-        return names
-
-
-@dataclass(slots=True)
-class ModelField:
-    """A field of a model class: response name, annotation, and its default as source, or ""."""
-
-    key: str
-    annotation: str
-    default: str = ""
-
-
-@dataclass
-class ModelClass:
-    """A model class: a Struct of msgspec.
-
-    Attributes
-    ----------
-    name
-        The name of the class.
-    fields
-        Its fields.
-    tag
-        The name of the object type that tells the class from others of a union; with an asterisk
-        first for a class of several types; empty for a class that stands alone.
-    types
-        The names of those types; empty for all that have no other class.
+    They equal the response names, but keywords and private names, which Python treats specially,
+    end with underscores.
     """
 
-    name: str
-    fields: list[ModelField] = field(default_factory=list)
-    tag: str = ""
-    types: tuple[str, ...] = ()
+    def is_free(key: str) -> bool:
+        plain = key.isascii() and key.isidentifier() and not key.startswith("__")
+        return plain and not keyword.iskeyword(key)
 
-    def format(self, names: Names) -> str:
-        """Return the source of the class."""
-        attributes = names.get_attribute_names([TYPENAME, *(part.key for part in self.fields)])
-        lines = [self._format_typename(attributes[TYPENAME])] if self.tag else []
-        lines += [self._format_field(attributes[part.key], part) for part in self.fields]
-        body = "\n".join(f"    {line}" for line in lines or ["pass"])
-        tag = f", tag_field={TYPENAME!r}, tag={self.tag!r}" if self.tag else ""
-        return f"class {self.name}(msgspec.Struct, frozen=True, kw_only=True{tag}):\n{body}\n"
-
-    def _format_typename(self, attribute: str) -> str:
-        """Return the line of the attribute for the type of an object, of a class with a tag."""
-        is_shared = self.tag.startswith(SHARED_TAG)
-        types = self.types if is_shared else (self.tag,)
-        annotation = f"Literal[{', '.join(map(repr, types))}]" if types else "str"
-        if is_shared:
-            return f"{attribute}: {annotation} = msgspec.field(name={TYPENAME_KEY!r})"
-        return f"{attribute}: ClassVar[{annotation}] = {self.tag!r}"
-
-    @staticmethod
-    def _format_field(attribute: str, field: ModelField) -> str:
-        """Return the line of a field."""
-        default = field.default
-        if attribute != field.key:
-            before = f"default={default}, " if default else ""
-            default = f"msgspec.field({before}name={field.key!r})"
-        return f"{attribute}: {field.annotation}{f' = {default}' if default else ''}"
+    distinct = dict.fromkeys(keys)
+    names = {key: key for key in distinct if is_free(key)}
+    used = set(names)
+    for key in [key for key in distinct if key not in names]:
+        name = re.sub(r"\W", "_", key, flags=re.ASCII)
+        stem = name.strip("_") if name.startswith("__") else name
+        stem = stem if stem[:1].isalpha() or stem[:1] == "_" else f"field_{stem}"
+        name = f"{stem}__" if name.startswith("__") else f"{stem}_"
+        while name in used:
+            name += "_"
+        used.add(name)
+        names[key] = name
+    return names
 
 
 class SelectionPart(NamedTuple):
@@ -227,13 +144,6 @@ class ModelBuilder:
     needs_typenames
         Whether ``__typename`` will be added where it is needed and absent: `typename_places` then
         has the positions in the text. Otherwise one class has the fields of all types there.
-
-    Attributes
-    ----------
-    names
-        The names of the module.
-    classes
-        The source of each class and alias, in an order in which each is defined before its use.
     """
 
     def __init__(
@@ -246,43 +156,43 @@ class ModelBuilder:
         self.schema = schema
         self.conditions = conditions
         self.needs_typenames = needs_typenames
-        self.names = Names()
-        self.aliases: list[str] = []
-        self.classes: list[ModelClass | str] = []
         self.typename_places: set[int] = set()
+        self._names: set[str] = set()
         self._fragments: Mapping[str, FragmentDefinitionNode] = {}
-        self._shared: dict[str, str] = {}  # the annotation of a place with one fragment, by name
-        self._leaves: dict[str, str] = {}
+        self._shared: dict[str, MsgspecType] = {}  # the type of a place with one fragment, by name
+        self._leaves: dict[str, MsgspecType] = {}
         self._remaining = MAX_SELECTIONS
 
-    def format(self) -> str:
-        """Return the source of aliases and classes."""
-        parts = [
-            item if isinstance(item, str) else item.format(self.names) for item in self.classes
-        ]
-        return "\n\n".join(["".join(self.aliases), *parts])
-
-    def add_operation(
+    def build_operation(
         self,
         operation: OperationDefinitionNode,
         fragments: Mapping[str, FragmentDefinitionNode],
-    ) -> str:
-        """Add the classes of an operation, and return the name of the first."""
+    ) -> MsgspecType:
+        """Return the class of an operation."""
         self._fragments = fragments
-        self._remaining = MAX_SELECTIONS
         kind = operation.operation
         name = operation.name.value if operation.name else kind.value
         root = self.schema.get_root_type(kind)
         sets = [SelectionPart(operation.selection_set, root)]
-        return self._add_object(sets, get_object_names(self.schema, root), to_pascal_case(name))
+        return self._build_object(sets, get_object_names(self.schema, root), to_pascal_case(name))
+
+    def _reserve_name(self, name: str) -> str:
+        """Return the name, or the name with a number if another class has it."""
+        free, number = name, 2
+        while free in self._names:
+            free, number = f"{name}{number}", number + 1
+        self._names.add(free)
+        return free
 
     # -- places of objects
 
-    def _add_object(self, sets: list[SelectionPart], types: frozenset[str], name: str) -> str:
-        """Add the classes of a place, and return its annotation."""
+    def _build_object(
+        self, sets: list[SelectionPart], types: frozenset[str], name: str
+    ) -> MsgspecType:
+        """Return the type of a place: a class, or a union of classes."""
         fragment = self._find_only_fragment(sets, types)
         if fragment is None:
-            return self._add_variants(sets, types, name)
+            return self._build_variants(sets, types, name)
         shared = self._shared.get(fragment)
         if shared is None:
             node = self._fragments[fragment]
@@ -290,12 +200,19 @@ class ModelBuilder:
             only = [SelectionPart(node.selection_set, parent)]
             if len(types) == 1:
                 # With a tag also where it is not needed: other places may be unions.
-                own = self.names.reserve(to_pascal_case(fragment))
-                shared = self._add_class(only, types, ModelClass(own, tag=next(iter(types))))
+                own = self._reserve_name(to_pascal_case(fragment))
+                shared = self._build_class(only, types, own, tag=next(iter(types)))
             else:
-                shared = self._add_object(only, types, to_pascal_case(fragment))
+                shared = self._build_object(only, types, to_pascal_case(fragment))
             self._shared[fragment] = shared
         return shared
+
+    def _get_fragment(self, node: SelectionNode) -> Any:  # noqa: ANN401 - of two kinds of nodes
+        """Return the fragment of a spread, or an inline fragment itself."""
+        return self._fragments[node.name.value] if isinstance(node, FragmentSpreadNode) else node
+
+    def _find_object_names(self, condition: NamedTypeNode) -> frozenset[str]:
+        return get_object_names(self.schema, self.schema.get_type(condition.name.value))
 
     def _find_only_fragment(self, sets: list[SelectionPart], types: frozenset[str]) -> str | None:
         """Return the name of the fragment that is all that is selected for these types."""
@@ -307,13 +224,8 @@ class ModelBuilder:
                 if len(types) > 1 or print_ast(node) != TYPENAME:
                     return None
                 continue
-            target: Any = node
-            if isinstance(node, FragmentSpreadNode):
-                target = self._fragments[node.name.value]
-            on = target.type_condition
-            names = (
-                get_object_names(self.schema, self.schema.get_type(on.name.value)) if on else types
-            )
+            on = self._get_fragment(node).type_condition
+            names = types if on is None else self._find_object_names(on)
             if names & types:
                 is_whole = names == types and not node.directives
                 if not is_whole or not isinstance(node, FragmentSpreadNode):
@@ -321,8 +233,10 @@ class ModelBuilder:
                 spreads.append(node.name.value)
         return spreads[0] if len(spreads) == 1 else None
 
-    def _add_variants(self, sets: list[SelectionPart], types: frozenset[str], name: str) -> str:
-        """Add a class, or one for each group of types for which the same fields are selected."""
+    def _build_variants(
+        self, sets: list[SelectionPart], types: frozenset[str], name: str
+    ) -> MsgspecType:
+        """Return a class, or one for each group of types for which the same fields are selected."""
         conditions = self._find_conditions(sets, types)
         groups: dict[tuple[str, ...], set[str]] = {}
         for type_name in sorted(types):
@@ -337,26 +251,26 @@ class ModelBuilder:
                 )
             else:
                 groups = {(): set(types)}
+        base = self._reserve_name(name)
         if len(groups) < 2:
-            return self._add_class(sets, types, ModelClass(self.names.reserve(name)))
-        alias = self.names.reserve(name)
+            return self._build_class(sets, types, base)
         variants = []
+        shared_tags: dict[str | None, str] = {}  # by type; of None for types without a class
         for of_type, members in groups.items():
             group = frozenset(members)
-            if len(group) == 1:
-                label = tag = next(iter(group))
-                if self._find_only_fragment(sets, group) is not None:
-                    variants.append(self._add_object(sets, group, ""))
-                    continue
-            else:
-                label = "".join(of_type) or "Other"
-                tag = SHARED_TAG + "&".join(of_type)
-            own = self.names.reserve(alias + to_pascal_case(label))
-            shared = tuple(sorted(group)) if of_type and len(group) > 1 else ()
-            model = ModelClass(own, tag=tag, types=shared)
-            variants.append(self._add_class(sets, group, model))
-        self.classes.append(f"{alias} = {' | '.join(variants)}\n")
-        return alias
+            label = tag = next(iter(group))
+            shared = None
+            if len(group) > 1:
+                label, tag = "".join(of_type) or "Other", SHARED_TAG + "&".join(of_type)
+                shared = tuple(sorted(group)) if of_type else ()
+                shared_tags |= dict.fromkeys(shared or (None,), tag)
+            elif self._find_only_fragment(sets, group) is not None:
+                variants.append(self._build_object(sets, group, ""))
+                continue
+            own = self._reserve_name(base + to_pascal_case(label))
+            variants.append(self._build_class(sets, group, own, tag=tag, shared=shared))
+        union: Any = Union[*variants]
+        return _make_union_hook(union, shared_tags) if shared_tags else union
 
     def _find_conditions(
         self, sets: Iterable[SelectionPart], types: frozenset[str]
@@ -369,18 +283,16 @@ class ModelBuilder:
             for node in waiting.pop().selections:
                 if isinstance(node, FieldNode):
                     continue
-                target: Any = node
                 if isinstance(node, FragmentSpreadNode):
                     if node.name.value in seen:
                         continue
                     seen.add(node.name.value)
-                    target = self._fragments[node.name.value]
-                waiting.append(target.selection_set)
-                if target.type_condition:
-                    on = target.type_condition.name.value
-                    names = get_object_names(self.schema, self.schema.get_type(on)) & types
+                fragment = self._get_fragment(node)
+                waiting.append(fragment.selection_set)
+                if on := fragment.type_condition:
+                    names = self._find_object_names(on) & types
                     if names and names != types:
-                        conditions[on] = names
+                        conditions[on.name.value] = names
         return conditions
 
     def _has_typename(self, sets: Iterable[SelectionPart], types: frozenset[str]) -> bool:
@@ -411,14 +323,12 @@ class ModelBuilder:
                     key = (node.alias or node.name).value
                     fields.setdefault(key, []).append(FieldPart(node, part.parent, of, certain))
                     continue
-                target: Any = node
-                if isinstance(node, FragmentSpreadNode):
-                    target = self._fragments[node.name.value]
-                on = target.type_condition
+                fragment = self._get_fragment(node)
+                on = fragment.type_condition
                 inner = self.schema.get_type(on.name.value) if on else part.parent
                 fitting = of & get_object_names(self.schema, inner)
                 if fitting:
-                    collect(SelectionPart(target.selection_set, inner, certain), fitting)
+                    collect(SelectionPart(fragment.selection_set, inner, certain), fitting)
 
         for part in sets:
             collect(part, types)
@@ -426,31 +336,71 @@ class ModelBuilder:
 
     # -- classes
 
-    def _add_class(
-        self, sets: list[SelectionPart], types: frozenset[str], model: ModelClass
-    ) -> str:
-        for key, parts in self._collect_fields(sets, types).items():
-            if model.tag and key == TYPENAME:
+    def _build_class(
+        self,
+        sets: list[SelectionPart],
+        types: frozenset[str],
+        name: str,
+        *,
+        tag: str = "",
+        shared: tuple[str, ...] | None = None,
+    ) -> MsgspecType:
+        """Return a class.
+
+        Parameters
+        ----------
+        sets, types
+            The selection sets of the place, and the types of its objects that the class is for.
+        name
+            Its name.
+        tag
+            The name of the object type that tells it from others of a union; with an asterisk first
+            for a class of several types; empty for a class that stands alone.
+        shared
+            The names of those types; empty for all that have no other class.
+        """
+        selected = self._collect_fields(sets, types)
+        attributes = name_attributes([TYPENAME, *selected])
+        fields: list[Any] = []
+        namespace = {}
+        if shared is not None:
+            kind = Literal[*shared] if shared else str
+            fields.append((attributes[TYPENAME], kind, msgspec.field(name=TYPENAME_KEY)))
+        elif tag:
+            namespace[attributes[TYPENAME]] = tag
+        for key, parts in selected.items():
+            if tag and key == TYPENAME:
                 continue
-            annotation = self._annotate_field(parts, f"{model.name}{to_pascal_case(key)}")
+            kind = self._find_field_type(parts, f"{name}{to_pascal_case(key)}")
             always = (
                 frozenset[str]().union(*(part.types for part in parts if part.certain)) == types
             )
-            if not always and not annotation.endswith("| None") and annotation != "Any":
-                annotation += " | None"
-            model.fields.append(ModelField(key, annotation, "" if always else "None"))
-        self.classes.append(model)
-        return model.name
+            if always:
+                default = msgspec.field(name=key)
+            else:
+                kind, default = kind | None, msgspec.field(name=key, default=None)
+            fields.append((attributes[key], kind, default))
+        options: dict[str, Any] = {"tag_field": TYPENAME, "tag": tag} if tag else {}
+        return msgspec.defstruct(
+            name,
+            fields,
+            module="gqlnb.models",
+            namespace=namespace,
+            frozen=True,
+            kw_only=True,
+            **options,
+        )
 
-    def _annotate_field(self, parts: list[FieldPart], name: str) -> str:
+    def _find_field_type(self, parts: list[FieldPart], name: str) -> MsgspecType:
         declared = parts[0].declared_type
         kind = get_named_type(declared)
-        if parts[0].node.name.value == TYPENAME:
-            types = frozenset[str]().union(*(part.types for part in parts))
-            return f"Literal[{next(iter(types))!r}]" if len(types) == 1 else "str"
-        if not is_composite_type(kind):
-            return self.wrap_type(declared, self.annotate_leaf(kind))
         types = frozenset[str]().union(*(part.types for part in parts))
+        if parts[0].node.name.value == TYPENAME:
+            return Literal[*types] if len(types) == 1 else str
+        if not is_composite_type(kind):
+            if kind.name not in self._leaves:
+                self._leaves[kind.name] = build_leaf_type(kind)
+            return wrap_type(declared, self._leaves[kind.name])
         sets, below = [], frozenset[str]()
         for part in parts:
             inner: Any = get_named_type(part.declared_type)
@@ -459,41 +409,36 @@ class ModelBuilder:
                 # An object may come from another selection, which lacks the fields of this one.
                 is_whole = len(parts) == 1 or (part.certain and part.types == types)
                 sets.append(SelectionPart(part.node.selection_set, inner, is_whole))
-        return self.wrap_type(declared, self._add_object(sets, below, name))
-
-    def wrap_type(self, declared: GraphQLType, inner: str) -> str:
-        """Return an annotation with the lists and nullability of a type of GraphQL."""
-        kind: Any = declared
-        is_nullable = not is_non_null_type(kind)
-        kind = kind if is_nullable else kind.of_type
-        text = f"list[{self.wrap_type(kind.of_type, inner)}]" if is_list_type(kind) else inner
-        return f"{text} | None" if is_nullable and text != "Any" else text
-
-    def annotate_leaf(self, kind: GraphQLNamedType) -> str:
-        """Return the annotation of a scalar or an enum, and define its alias if it needs one."""
-        annotation = BUILT_IN_TYPES.get(kind.name) or self._leaves.get(kind.name)
-        if annotation is None:
-            annotation = self._leaves[kind.name] = self._define_leaf(kind)
-        return annotation
-
-    def _define_leaf(self, kind: Any) -> str:  # noqa: ANN401 - an enum or a scalar
-        if isinstance(kind, GraphQLEnumType):
-            text = f"Literal[{', '.join(map(repr, kind.values))}]"
-        else:
-            like = recognize_scalar(kind.name, kind.specified_by_url, kind.description)
-            inner = get_python_type(scalars.get_scalar(Shape(kind.name, like=like)))
-            if inner == "str" and kind.name != "ID":  # endpoints may send a number for an ID
-                return "str"
-            extra = {"scalar": kind.name} | ({"like": like} if like != kind.name else {})
-            text = f"Annotated[{inner}, msgspec.Meta(extra={extra!r})]"
-        alias = self.names.reserve(to_pascal_case(kind.name))
-        self.aliases.append(f"{alias} = {text}\n")
-        return alias
+        return wrap_type(declared, self._build_object(sets, below, name))
 
 
-def get_python_type(kind: Scalar) -> str:
-    """Return the Python type of the values of a scalar, as source."""
-    return ARROW_TYPES.get(kind.arrow or "") or DTYPES.get(kind.dtype, "Any")
+def wrap_type(declared: GraphQLType, inner: MsgspecType) -> MsgspecType:
+    """Return a type with the lists and nullability of a type of GraphQL."""
+    kind: Any = declared
+    is_nullable = not is_non_null_type(kind)
+    kind = kind if is_nullable else kind.of_type
+    if is_list_type(kind):
+        inner = list.__class_getitem__(wrap_type(kind.of_type, inner))
+    return inner | None if is_nullable else inner
+
+
+def build_leaf_type(kind: Any) -> MsgspecType:  # noqa: ANN401 - an enum or a scalar
+    """Return the type of the values of a scalar or an enum."""
+    if isinstance(kind, GraphQLEnumType):
+        return Literal[*kind.values]
+    if kind.name in BUILT_IN_TYPES:
+        return BUILT_IN_TYPES[kind.name]
+    like = recognize_scalar(kind.name, kind.specified_by_url, kind.description)
+    scalar = scalars.get_scalar(Shape(kind.name, like=like))
+    python_type = get_python_type(scalar)
+    if python_type is str and kind.name != "ID":  # endpoints may send a number for an ID
+        return str
+    return _make_leaf_hook(scalar, kind.name, python_type)
+
+
+def get_python_type(kind: Scalar) -> MsgspecType:
+    """Return the Python type of the values of a scalar."""
+    return ARROW_TYPES.get(kind.arrow) or DTYPES.get(kind.dtype, Any)
 
 
 def add_typenames(document: Document) -> str:
@@ -501,18 +446,12 @@ def add_typenames(document: Document) -> str:
     if document.schema is None:
         return document.text
     builder = ModelBuilder(document.schema, needs_typenames=True)
-    builder.add_operation(document.operation, document.fragments)
+    builder.build_operation(document.operation, document.fragments)
     parts, end, text = [], 0, document.text
     for place in sorted(builder.typename_places):  # after opening braces
         parts += [text[end:place], f" {TYPENAME}"]
         end = place
     return "".join([*parts, text[end:]])
-
-
-VALUE_SHOWN = 80
-# A JSON value, and the value that msgspec gets in its place. Both of any type.
-JSONValue: TypeAlias = Any
-Prepare: TypeAlias = Callable[[JSONValue], JSONValue]
 
 
 def build_model(document: Document | None, shape: Shape | None, variables: object) -> type:
@@ -534,13 +473,8 @@ def build_model(document: Document | None, shape: Shape | None, variables: objec
     if model is None:
         values = variables if isinstance(variables, Mapping) else None
         builder = ModelBuilder(document.schema, get_conditions(document, values))
-        name = builder.add_operation(document.operation, document.fragments)
-        space: dict[str, Any] = {"__name__": "gqlnb.models"}
-        # Identifiers are checked, and names of the schema are in string literals.
-        text = f"{IMPORTS}\n{builder.format()}"
-        code = compile(text, "<models>", "exec", dont_inherit=True)  # annotations are classes
-        exec(code, space)  # noqa: S102
-        model = shape.cache[key] = space[name]
+        model = builder.build_operation(document.operation, document.fragments)
+        shape.cache[key] = model
     return model
 
 
@@ -554,19 +488,24 @@ def convert_data(data: object, model: type) -> Any:  # noqa: ANN401 - an instanc
     """
     advice = "If the schema has changed, client.refresh_schema() loads it."
     try:
-        if _is_pydantic(model):
-            return model.model_validate(data)  # type: ignore[attr-defined]
-        return msgspec.convert(_get_preparation(model).prepare(data), model)
-    except _ValueError as error:
-        reason = f"the value{describe_path(error.path)} is {error.args[0]}"
-        advice = (
-            "If the endpoint has such values, gqlnb.scalar(NAME, like='String') makes them text."
-        )
+        if hasattr(model, "model_validate"):  # of pydantic
+            return model.model_validate(data)
+        return msgspec.convert(data, model, dec_hook=_run_hook)
     except msgspec.ValidationError as error:
-        text, _, place = str(error).partition(" - at `")
-        reason = text + (f" at {place.strip('`').removeprefix('$.')}" if place else "")
+        # Of objects in objects, the innermost path first.
+        text, *places = str(error).split(" - at `$")
+        path = "".join(place.removesuffix("`") for place in reversed(places)).removeprefix(".")
+        at = f" at {path}" if path else ""
+        reason = f"{text}{at}"
+        if isinstance(error.__cause__, _ScalarError):
+            reason = f"the value{at} is {text}"
+            advice = (
+                "If the endpoint has such values, gqlnb.scalar(NAME, like='String') makes them "
+                "text."
+            )
     except ValueError as error:
-        reason = _describe_pydantic_error(error)
+        first = error.errors(include_url=False)[0]  # type: ignore[attr-defined] # of pydantic
+        reason = f"{first['msg']}{describe_path(first['loc'])}"
     msg = (
         f"The answer does not fit the class {model.__name__}: {sanitize_text(reason, 300)}. "
         f"{advice}"
@@ -575,17 +514,8 @@ def convert_data(data: object, model: type) -> Any:  # noqa: ANN401 - an instanc
 
 
 def has_decimals(model: type) -> bool:
-    """Return whether a model class has fields of decimals, which floats do not represent."""
-    if _is_pydantic(model):
-        return _find_decimals(model, set())
-    return _get_preparation(model).has_decimals
-
-
-# -- classes of pydantic
-
-
-def _is_pydantic(model: type) -> bool:
-    return hasattr(model, "model_validate")
+    """Return whether a class of the user has fields of decimals, which floats do not represent."""
+    return _find_decimals(model, set())
 
 
 def _find_decimals(kind: Any, seen: set[object]) -> bool:
@@ -593,168 +523,83 @@ def _find_decimals(kind: Any, seen: set[object]) -> bool:
     if kind is Decimal or kind in seen:
         return kind is Decimal
     seen.add(kind)
-    fields = getattr(kind, "model_fields", {}).values()
-    return any(
-        _find_decimals(inner, seen) for inner in [*get_args(kind), *(f.annotation for f in fields)]
-    )
+    below = [*get_args(kind)]
+    below += [field.annotation for field in getattr(kind, "model_fields", {}).values()]
+    if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+        below += [field.type for field in msgspec.structs.fields(kind)]
+    return any(_find_decimals(inner, seen) for inner in below)
 
 
-def _describe_pydantic_error(error: Any) -> str:
-    """Return the first reason of a ValidationError."""
-    first = error.errors(include_url=False)[0]
-    return f"{first['msg']}{describe_path(first['loc'])}"
+# -- values that msgspec does not know
+#
+# msgspec checks and builds the objects, and calls `_run_hook` for a type that it does not know:
+# scalars are converted by the functions that frames use, and an object of a type that has no class
+# of its own gets the tag of the class for the others.
 
 
-# -- preparation of the JSON values for msgspec
+class _HookType(type):
+    """The class of types whose values `convert` makes, and msgspec takes as they are."""
+
+    convert: Callable[[JSONValue], object]
+
+    def __instancecheck__(cls, _: object) -> bool:
+        return True
 
 
-class _ValueError(ValueError):
-    """A value that is not of its scalar; its path is filled from the inside out."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.path: list[str | int] = []
+class _ScalarError(ValueError):
+    """A value that is not of its scalar."""
 
 
-class _Preparation(NamedTuple):
-    prepare: Prepare
-    has_decimals: bool
+def _run_hook(kind: Any, value: JSONValue) -> object:
+    """Return a value of a type that msgspec does not know; it checks one of a class of the user."""
+    if not isinstance(kind, _HookType):
+        return value
+    try:
+        return kind.convert(value)
+    except msgspec.ValidationError as error:
+        # msgspec adds the path to the value to another ValueError only.
+        reason = _ScalarError if isinstance(error.__cause__, _ScalarError) else ValueError
+        raise reason(str(error)) from None
 
 
-def _get_preparation(model: type) -> _Preparation:
-    return _build_preparation(model, scalars.get_version())
+def _make_union_hook(union: MsgspecType, shared_tags: Mapping[str | None, str]) -> MsgspecType:
+    """Return the type of a union with classes for several types, given their tags by type."""
+    by_tag = {kind.__struct_config__.tag: kind for kind in get_args(union)}
 
-
-@lru_cache(maxsize=256)
-def _build_preparation(model: type, _version: int) -> _Preparation:
-    kinds: list[Scalar] = []
-    prepare = _build_step(inspect.type_info(model), kinds)
-    return _Preparation(prepare or _keep, any(Decimal in kind.json_types for kind in kinds))
-
-
-def _keep(value: JSONValue) -> JSONValue:
-    return value
-
-
-# msgspec checks and builds the objects. What it does not know is done before: scalars are converted
-# by the functions that frames use, and an object of a type that has no class of its own gets the
-# tag of the class for the others. Places without either are not visited.
-def _build_step(kind: inspect.Type, kinds: list[Scalar]) -> Prepare | None:
-    """Return a function that prepares the values of a place; None if they need nothing."""
-    if isinstance(kind, inspect.Metadata):
-        extra = kind.extra or {}
-        scalar = scalars.get_scalar(Shape(extra.get("scalar"), like=extra.get("like", "")))
-        kinds.append(scalar)
-        return _build_leaf_step(scalar, extra.get("scalar", ""))
-    if isinstance(kind, inspect.ListType):
-        item = _build_step(kind.item_type, kinds)
-        return None if item is None else _build_list_step(item)
-    if isinstance(kind, inspect.StructType):
-        return _build_object_step([kind], kinds)
-    if isinstance(kind, inspect.UnionType):
-        structs = [member for member in kind.types if isinstance(member, inspect.StructType)]
-        if structs:
-            return _build_object_step(structs, kinds)
-        steps = [_build_step(member, kinds) for member in kind.types]
-        return next((step for step in steps if step is not None), None)
-    return None
-
-
-def _build_list_step(item: Prepare) -> Prepare:
-    def prepare(value: JSONValue) -> JSONValue:
-        if not isinstance(value, (list, tuple)):
-            return value
-        prepared: list[Any] = []
-        try:
-            for entry in value:
-                # Its length is the index of the failing value, unlike with a comprehension.
-                prepared.append(None if entry is None else item(entry))  # noqa: PERF401
-        except _ValueError as error:
-            error.path.insert(0, len(prepared))
-            raise
-        return prepared
-
-    return prepare
-
-
-class _SharedTags(NamedTuple):
-    """The tags of classes for several types: by type, and of the class for all other types."""
-
-    by_type: dict[str, object]
-    other: object
-
-    @classmethod
-    def find(cls, structs: list[inspect.StructType]) -> _SharedTags:
-        by_type: dict[str, object] = {}
-        other: object = None
-        for struct in structs:
-            kind = {field.encode_name: field.type for field in struct.fields}.get(TYPENAME_KEY)
-            if isinstance(kind, inspect.LiteralType):
-                by_type |= {str(name): struct.tag for name in kind.values}
-            elif kind is not None:
-                other = struct.tag
-        return cls(by_type, other)
-
-
-def _build_object_step(structs: list[inspect.StructType], kinds: list[Scalar]) -> Prepare | None:
-    by_tag: dict[object, dict[str, Prepare]] = {}
-    for struct in structs:
-        steps = {field.encode_name: _build_step(field.type, kinds) for field in struct.fields}
-        by_tag[struct.tag] = {key: step for key, step in steps.items() if step is not None}
-    shared = _SharedTags.find(structs)
-    if shared == ({}, None) and not any(by_tag.values()):
-        return None
-    only = by_tag[structs[0].tag] if len(structs) == 1 else None
-
-    def prepare(value: JSONValue) -> JSONValue:
-        if not isinstance(value, Mapping):
-            return value
-        prepared = dict(value)
-        if only is not None:
-            _prepare_fields(prepared, only)
-            return prepared
-        tag = name = value.get(TYPENAME)
+    def convert(value: JSONValue) -> object:
+        tag = name = value.get(TYPENAME) if isinstance(value, Mapping) else None
         if isinstance(name, str) and name not in by_tag:
-            tag = shared.by_type.get(name, shared.other)
-            if tag is not None:
-                prepared |= {TYPENAME: tag, TYPENAME_KEY: name}
-        _prepare_fields(prepared, by_tag.get(tag, {}))
-        return prepared
+            tag = shared_tags.get(name, shared_tags.get(None))
+            value = value if tag is None else {**value, TYPENAME: tag, TYPENAME_KEY: name}
+        # A class, which msgspec prepares once; the union for its message.
+        kind = by_tag.get(tag, union) if isinstance(tag, str) else union
+        return msgspec.convert(value, kind, dec_hook=_run_hook)
 
-    return prepare
-
-
-def _prepare_fields(prepared: dict[str, Any], steps: Mapping[str, Prepare]) -> None:
-    for key, step in steps.items():
-        value = prepared.get(key)
-        if value is not None:
-            try:
-                prepared[key] = step(value)
-            except _ValueError as error:
-                error.path.insert(0, key)
-                raise
+    return _HookType("Union", (), {"convert": staticmethod(convert)})
 
 
-def _build_leaf_step(kind: Scalar, name: str) -> Prepare | None:
+def _make_leaf_hook(kind: Scalar, name: str, python_type: MsgspecType) -> MsgspecType:
+    """Return the type of the values of a scalar."""
     if kind.arrow in {"duration", "seconds"}:
-        convert = convert_seconds if kind.arrow == "seconds" else to_nanoseconds
-        kind = replace(kind, convert=lambda value: _read_timedelta(convert(value)))
+        convert_span = convert_seconds if kind.arrow == "seconds" else to_nanoseconds
+        kind = replace(kind, convert=lambda value: _read_timedelta(convert_span(value)))
     if kind.convert is None:
-        return None
+        return python_type
     # Arrow parses text of times itself; msgspec gets a datetime.
     exact = kind.exact_types if kind.dtype in DTYPES and "datetime" not in kind.dtype else ()
 
-    def prepare(value: JSONValue) -> JSONValue:
-        if type(value) in exact:
-            return value
-        try:
-            return _convert_value(kind, value)
-        except Exception as error:  # noqa: BLE001 - a registered parser may raise anything
-            because = f" ({error})" if str(error) else ""
-        msg = f"{sanitize_text(repr(value), VALUE_SHOWN)}, which is not a {name}{because}"
-        raise _ValueError(msg)
+    def convert(value: JSONValue) -> object:
+        if value is not None and type(value) not in exact:
+            try:
+                value = _convert_value(kind, value)
+            except Exception as error:  # noqa: BLE001 - a registered parser may raise anything
+                because = f" ({error})" if str(error) else ""
+                shown = sanitize_text(repr(value), VALUE_SHOWN)
+                msg = f"{shown}, which is not a {name}{because}"
+                raise _ScalarError(msg) from None
+        return value if type(value) is python_type else msgspec.convert(value, python_type)
 
-    return prepare
+    return _HookType(name, (), {"convert": staticmethod(convert)})
 
 
 def _convert_value(kind: Scalar, value: JSONValue) -> object:

@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from gqlnb.document.document import Document
     from gqlnb.document.json_codec import JSON
     from gqlnb.result.checked_decoder import CheckedDecoder
-    from gqlnb.result.decoder import Envelope
+    from gqlnb.result.decoder import DataSource
     from gqlnb.result.frames import AnswerFrames, FrameColumn, Frames
     from gqlnb.result.paging_report import Report
     from gqlnb.result.renderer import Bundle, Preview
@@ -66,7 +66,6 @@ if TYPE_CHECKING:
     from gqlnb.result.table_reader import AnswerData
 
     SchemaLoader = Callable[["Result"], "Result" | None]
-    LazyData = Envelope | CheckedData | DecimalData | ColumnData
 
 Model = TypeVar("Model")
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
@@ -159,7 +158,7 @@ class Result:
 
     # Private state. A result is immutable for its users; the functions below the class set these
     # fields while it is created, or when a frame first needs a schema.
-    _lazy_data: LazyData | None = field(default=None, init=False)
+    _lazy_data: DataSource | None = field(default=None, init=False)
     _schema_loader: SchemaLoader | None = field(default=None, init=False)
     _forms: ScalarForms | None = field(default=None, init=False)
     _crawler: object = field(default=None, init=False)
@@ -412,7 +411,6 @@ class Result:
 
     @overload
     def models(self, model: None = None) -> Any: ...  # noqa: ANN401 - of a class that is made now
-
     @overload
     def models(self, model: type[Model]) -> Model: ...
 
@@ -467,10 +465,9 @@ class Result:
             self.raise_for_errors()
         doubts = {PARTIAL: describe_partial_answer(self.errors)} if self.errors else {}
         _warn_once(self, {**doubts, **find_missing_data(self.notes)})
-        found = (
-            build_model(self.document, get_shape(self), self.variables) if model is None else model
-        )
-        return convert_data(copy_with_decimals(self), found)
+        if model is None:
+            model = build_model(self.document, get_shape(self), self.variables)
+        return convert_data(copy_with_decimals(self), model)
 
     def to_arrow(
         self,
@@ -535,9 +532,7 @@ class Result:
             If Polars is not installed.
         """
         polars = import_optional("polars", "polars", "return Polars frames")
-        table = self._load_answer(path).build_table(
-            path, short=short, explode=explode, strict=strict
-        )
+        table = self.to_arrow(path, short=short, explode=explode, strict=strict)
         frame: pl.DataFrame = polars.from_arrow(table)
         return frame
 
@@ -589,10 +584,7 @@ class Result:
         >>> connection.sql("select max(pages) from books").fetchall()
         [(474,)]
         """
-        table = self._load_answer(path).build_table(
-            path, short=short, explode=explode, strict=strict
-        )
-        connection.register(name, table)
+        connection.register(name, self.to_arrow(path, short=short, explode=explode, strict=strict))
         return connection.view(name)
 
     def to_parquet(
@@ -890,8 +882,7 @@ class Result:
             warnings[INCOMPLETE] = report.warning
         for name in sorted(answer.renumbered):
             warnings[name] = describe_row_keys(name)
-        if warnings:
-            _warn_once(self, warnings)
+        _warn_once(self, warnings)
         message = describe_inference(self.source, self.document)
         if message and message not in _given_messages:
             _given_messages.add(message)
@@ -980,7 +971,7 @@ def locate_in_cell(result: Result, lines: int, place: str, own: int | None = Non
     return result
 
 
-def attach_lazy_data(result: Result, lazy_data: LazyData) -> Result:
+def attach_lazy_data(result: Result, lazy_data: DataSource) -> Result:
     """Attach data that are decoded on first access to a new result, and return it."""
     result.__dict__.pop("data", None)
     result.__dict__["_lazy_data"] = lazy_data
@@ -988,17 +979,7 @@ def attach_lazy_data(result: Result, lazy_data: LazyData) -> Result:
 
 
 def release_data(result: Result, body: bytes, checked: CheckedDecoder) -> None:
-    """Let a new result keep its bytes instead of its data until they are accessed.
-
-    Parameters
-    ----------
-    result
-        The result.
-    body
-        The response that it was read from.
-    checked
-        The decoder of its data, which fit.
-    """
+    """Let a new result keep the bytes that a decoder has accepted, until its data are accessed."""
     # Notebooks may keep thousands of smaller ones, and larger ones are mostly text.
     if SMALL_BODY <= len(body) < LARGE_BODY and not has_exact_scalars(checked.shape):
         attach_lazy_data(result, CheckedData(body, result.data, checked.decode_members))
@@ -1049,7 +1030,7 @@ def finish_pages(last: Result, merged: Result) -> Result:
     # Only an empty page after it may show that a page was the last one. Warnings given for the one
     # are not given again for the other.
     last.__dict__["report"] = merged.report
-    merged.__dict__["_given_warnings"] = _get_given_warnings(last)
+    merged.__dict__["_given_warnings"] = last.__dict__.setdefault("_given_warnings", set())
     return merged
 
 
@@ -1062,16 +1043,11 @@ def warn_incomplete(result: Result) -> Result:
 
 def _warn_once(result: Result, messages: Mapping[str, str]) -> None:
     """Give the warnings that were not given for a result yet, by their marks."""
-    given = _get_given_warnings(result)
+    given: set[str] = result.__dict__.setdefault("_given_warnings", set())
     for mark, message in messages.items():
         if mark not in given:
             given.add(mark)
             warn_caller(message)
-
-
-def _get_given_warnings(result: Result) -> set[str]:
-    given: set[str] = result.__dict__.setdefault("_given_warnings", set())
-    return given
 
 
 # -- numbers whose digits a float does not hold

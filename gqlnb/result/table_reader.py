@@ -20,13 +20,15 @@ from gqlnb.errors import StrictError, sanitize_text
 from gqlnb.result.column_batch import ColumnBatch
 from gqlnb.result.column_builder import ColumnBuilder, ColumnValueError
 from gqlnb.result.decoder import (
-    CheckedData,
+    DataSource,
     DecimalData,
     Envelope,
     RowDecoders,
     decode_untyped,
     get_row_decoders,
     join_pieces,
+    remove_decimals,
+    restore_decimals,
 )
 from gqlnb.result.shape import NO_FORMS, ScalarForms
 from gqlnb.result.tables import (
@@ -42,7 +44,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from gqlnb.result.column_batch import ColumnData
     from gqlnb.result.decoder import Data
     from gqlnb.result.shape import Shape
     from gqlnb.result.tables import DataHolder, Path, ReadPlan, ResultColumn
@@ -144,7 +145,7 @@ class AnswerData:
         self,
         holder: DataHolder,
         shape: Shape,
-        source: Envelope | CheckedData | DecimalData | ColumnData | None = None,
+        source: DataSource | None = None,
         forms: ScalarForms = NO_FORMS,
     ) -> None:
         self.holder = holder
@@ -291,8 +292,9 @@ class _TableReader:
         if root.name == DATA_TABLE and data[0] is not None:
             source = self.answer.source
             if isinstance(source, Envelope) and source.has_exact_numbers:
-                exact = source.decode_exact_outline(self.plan.shape)
-                data = data if exact is msgspec.UNSET else [exact]
+                # A second pass over the body: only answers without lists are read from it.
+                data = [remove_decimals(data[0], self.plan.shape)]  # a copy
+                restore_decimals(data[0], self.plan.shape, source.body)
             self.add_rows(root, data, typed=False)
         for table in root.inner_tables:
             place = data

@@ -6,6 +6,7 @@ import datetime
 import pickle
 import warnings
 from decimal import Decimal
+from types import SimpleNamespace
 from typing import Any
 
 import msgspec
@@ -15,6 +16,7 @@ import pytest
 import gqlnb
 from gqlnb import AnswerError, Client, PartialError, Result, Schema, SchemaError
 from gqlnb.document.document import Document
+from gqlnb.result.result import attach_schema_loader
 
 SDL = """
 scalar DateTime
@@ -179,11 +181,11 @@ def test_a_conditional_field_may_be_none(show):
 
 
 def test_names_of_python_get_an_underscore():
-    """Keywords, names of the module, and names with two underscores first."""
+    """Keywords, and names with two underscores first."""
     text = "{ book { class _id str field __typename None: name __init__: name a: id a_: id } }"
     data = {"class": "x", "_id": 1, "str": "y", "field": 2, "__typename": "Book", "None": "n"}
     book = read(text, {"book": data | {"__init__": "i", "a": "1", "a_": "2"}}).book
-    assert (book.class_, book._id, book.str_, book.field) == ("x", 1, "y", 2)
+    assert (book.class_, book._id, book.str, book.field) == ("x", 1, "y", 2)
     assert (book.typename__, book.None_, book.init__, book.a, book.a_) == (
         ("Book", "n", "i", "1", "2")
     )
@@ -197,6 +199,17 @@ def test_names_of_python_get_an_underscore():
             "{ book { color } }",
             {"book": {"color": "BLUE"}},
             "Invalid enum value 'BLUE' at book.color",
+        ),
+        ("{ book { id } }", {"book": {"id": None}}, "Expected `str`, got `null` at book.id"),
+        (
+            "{ nodes { __typename ... on Named { name } ... on Book { due } } }",
+            {"nodes": [{"__typename": "Book", "name": "a", "due": "soon"}]},
+            "the value at nodes[0].due is 'soon', which is not a DateTime (it is not a timestamp",
+        ),
+        (
+            "{ nodes { __typename ... on Named { name } } }",
+            {"nodes": [{"__typename": "Shop", "name": 1}]},
+            "Expected `str`, got `int` at nodes[0].name",
         ),
         (
             "{ nodes { ... on Book { due } } }",
@@ -280,19 +293,22 @@ def test_classes_of_a_document_are_not_pickled():
     assert msgspec.to_builtins(again) == {"book": {"name": "a"}}
 
 
-def test_decimals_of_a_class_of_the_user_are_exact():
-    """A JSON number with more digits than a float has."""
-
-    class Book(pydantic.BaseModel):
-        price: Decimal
-
-    class Answer(pydantic.BaseModel):
-        book: Book
-
+@pytest.mark.parametrize("base", [pydantic.BaseModel, msgspec.Struct])
+def test_decimals_of_a_class_of_the_user_are_exact(base):
+    """A JSON number with more digits than a float has, and a schema that is loaded for it."""
+    book = type("Book", (base,), {"__annotations__": {"price": Decimal}})
+    model = type("Answer", (base,), {"__annotations__": {"book": book}})
     body = b'{"data": {"book": {"price": 0.1234567890123456789}}}'
     document = Document.parse("{ book { price } }", SCHEMA.graphql)
-    result = Result.from_bytes(body, document, variables={})
-    assert result.models(Answer).book.price == Decimal("0.1234567890123456789")
+    typed = Result.from_bytes(body, document, variables={})
+    result = Result(
+        msgspec.json.decode(body)["data"],
+        document=Document.parse(document.text),
+        response=SimpleNamespace(body=body),
+        variables={},
+    )
+    attach_schema_loader(result, lambda _: typed)
+    assert result.models(model).book.price == Decimal("0.1234567890123456789")
 
 
 def test_classes_of_the_user_are_accepted():

@@ -139,11 +139,6 @@ def propose_type_conditions(
     return [kind for kind in kinds if do_types_overlap(schema, parent, kind.thing)]
 
 
-def propose_input_types(schema: GraphQLSchema | None) -> list[Proposal]:
-    """Return the possible types of a variable."""
-    return get_type_proposals(schema).inputs
-
-
 class TypeProposals(NamedTuple):
     """The composite types and the input types of a schema."""
 
@@ -822,6 +817,6 @@ class _VariableDefinitionsState(ValueState, DirectiveState):
         if self.after == "@":
             yield from propose_directives(self.parser.schema, self.location)
         elif self.after == ":" and not self.variable.type.strip("["):
-            yield from propose_input_types(self.parser.schema)
+            yield from get_type_proposals(self.parser.schema).inputs
         elif self.after == "=":
             yield from propose_values(self._get_type())

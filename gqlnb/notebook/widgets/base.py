@@ -72,10 +72,7 @@ from gqlnb.option_checks import explain_keywords
 from gqlnb.redact import hide_locals
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     Message = Mapping[str, Any]
 

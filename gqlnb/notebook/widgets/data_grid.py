@@ -39,7 +39,7 @@ from gqlnb.result.renderer import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -86,8 +86,7 @@ def build_picture(
     edges = _choose_edges(numbers, is_whole=is_whole, is_time=is_time)
     counts = np.histogram(numbers, edges)[0].tolist()
     is_exact = is_time or is_whole  # else two ranges share an end
-    write = _write_times if is_time else (_write_integers if is_whole else _write_floats)
-    ranges = list(write(edges.tolist()))
+    ranges = _write_ranges(edges.tolist(), is_whole=is_whole, is_time=is_time)
     parts = [
         {
             "count": count,
@@ -136,23 +135,17 @@ def _choose_edges(numbers: NDArray[Any], *, is_whole: bool, is_time: bool) -> ND
     return np.array([low, *inner[(inner > low) & (inner < high)], high])
 
 
-def _write_integers(edges: Sequence[int]) -> Iterator[tuple[str, str]]:
-    for low, end in pairwise(edges):
-        yield f"{low:,}", f"{end - 1:,}"
-
-
-def _write_floats(edges: Sequence[float]) -> Iterator[tuple[str, str]]:
-    for low, end in pairwise(edges):
-        yield f"{low:.6g}", f"{end:.6g}"
-
-
-def _write_times(edges: Sequence[int]) -> Iterator[tuple[str, str]]:
-    is_days = all(edge % DAY == 0 for edge in edges)
-    unit, form = (DAY, "%Y-%m-%d") if is_days else (1_000_000, "%Y-%m-%d %H:%M:%S")
-    for low, end in pairwise(edges):
-        ends = (pd.Timestamp(moment, unit="us") for moment in (low, end - unit))
-        first, last = (moment.strftime(form) for moment in ends)
-        yield first, last
+def _write_ranges(
+    edges: Sequence[float], *, is_whole: bool, is_time: bool
+) -> list[tuple[str, str]]:
+    """Return the first and the last value of each range, as text."""
+    write: Callable[[Any], str] = "{:,}".format if is_whole else "{:.6g}".format
+    unit = 1 if is_whole else 0  # between the end of a range and the beginning of the next
+    if is_time:
+        is_days = all(edge % DAY == 0 for edge in edges)
+        unit, form = (DAY, "%Y-%m-%d") if is_days else (1_000_000, "%Y-%m-%d %H:%M:%S")
+        write = lambda moment: pd.Timestamp(moment, unit="us").strftime(form)  # noqa: E731
+    return [(write(low), write(end - unit)) for low, end in pairwise(edges)]
 
 
 def _build_values(array: pa.Array) -> dict[str, object] | None:
@@ -256,7 +249,7 @@ class GridColumn:
             return "number"
         if types.is_object_dtype(dtype):
             numbers = bool(self._sample) and all(map(is_number, self._sample))
-            if numbers and all(map(is_number, self._iterate_present())):
+            if numbers and all(is_number(v) or is_missing(v) for v in self.values.tolist()):
                 return "number"
         array = self.arrow
         return "time" if array is not None and _is_time(array.type) else "text"
@@ -288,6 +281,8 @@ class GridColumn:
     def describe(self) -> dict[str, object]:
         """Describe the column for the front end: name, dtype, kind, alignment, width."""
         widths = [len(self._format_cell(value)) for value in self._sample]
+        has_picture = not self.index and len(self) <= MOST_ROWS
+        picture = build_picture(self.kind, self.arrow, lambda: self.text) if has_picture else None
         return {
             "name": self.label,
             "dtype": self.dtype,
@@ -295,13 +290,8 @@ class GridColumn:
             "right": self.kind == "number",
             "index": self.index,
             "chars": max(widths, default=0),
-            "picture": self._build_picture(),
+            "picture": picture,
         }
-
-    def _build_picture(self) -> dict[str, object] | None:
-        if self.index or len(self) > MOST_ROWS:
-            return None
-        return build_picture(self.kind, self.arrow, lambda: self.text)
 
     def format_rows(self, rows: Rows) -> list[str | None]:
         """Return the texts of rows; None for missing values."""
@@ -325,9 +315,6 @@ class GridColumn:
     def format_for_clipboard(self, rows: Rows) -> list[str]:
         """Return the values of rows as text for the clipboard."""
         return [_format_pasted(value) for value in self.values.iloc[rows].tolist()]
-
-    def _iterate_present(self) -> Iterable[object]:
-        return (value for value in self.values.tolist() if not is_missing(value))
 
     @cached_property
     def arrow(self) -> pa.Array | None:
@@ -483,17 +470,11 @@ FILTER_LENGTH = 1000  # characters of a filter
 OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
     ">=": operator.ge,
     "<=": operator.le,
-    "!=": operator.ne,
     ">": operator.gt,
     "<": operator.lt,
-    "=": operator.eq,
 }
 NUMBER = r"[-+]?(?:\d[\d,_]*(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?"
-COMPARED = re.compile(rf"\s*(>=|<=|!=|>|<|=)?\s*({NUMBER})\s*")
-BETWEEN = re.compile(rf"\s*({NUMBER})?\s*\.\.\s*({NUMBER})?\s*")
-TIME = r"\d{4}[0-9:.TZ+ -]*?"
-SPAN = re.compile(rf"\s*({TIME})?\s*\.\.\s*({TIME})?\s*")
-MOMENT = re.compile(rf"\s*(>=|<=|!=|>|<|=)?\s*({TIME})\s*")
+TIME = r"\d{4}[0-9:.TZ+ -]*"
 
 
 @dataclass(frozen=True, slots=True)
@@ -609,7 +590,7 @@ def _filter_text(column: GridColumn, text: str) -> NDArray[np.bool_]:
 
 
 def _filter_numbers(column: GridColumn, text: str) -> NDArray[np.bool_]:
-    tests = _parse_comparisons(text)
+    tests = [(name, _parse_number(end)) for name, end in _parse_comparisons(text, NUMBER)]
     if not tests:
         msg = (
             f"Filter {sanitize_text(text, 80)!r} of column {sanitize_text(column.label, 80)!r} is "
@@ -617,19 +598,19 @@ def _filter_numbers(column: GridColumn, text: str) -> NDArray[np.bool_]:
             "= for missing."
         )
         raise QueryError(msg)
-    return _combine_masks([_compare(column, name, _parse_number(number)) for name, number in tests])
+    return _combine_masks([_compare(column.values, name, end, end) for name, end in tests])
 
 
-def _parse_comparisons(text: str) -> list[tuple[str, str]]:
-    """Parse the comparisons of a filter; empty if it cannot be parsed."""
-    between = BETWEEN.fullmatch(text)
+def _parse_comparisons(text: str, value: str) -> list[tuple[str, str]]:
+    """Parse the comparisons of a filter with values of a pattern; empty if it is another text."""
+    between = re.fullmatch(rf"\s*({value})?\s*\.\.\s*({value})?\s*", text)
     if between is not None:
-        return [
-            (name, end) for name, end in zip((">=", "<="), between.groups(), strict=True) if end
-        ]
+        ends = zip((">=", "<="), between.groups(), strict=True)
+        return [(name, end) for name, end in ends if end]
+    compared = re.compile(rf"\s*(>=|<=|!=|>|<|=)?\s*({value})\s*")
     tests = []
     at = 0
-    while found := COMPARED.match(text, at):
+    while found := compared.match(text, at):
         tests.append((found[1] or "=", found[2]))
         at = found.end()
     return tests if at == len(text) else []
@@ -645,47 +626,34 @@ def _parse_number(number: str) -> int | float:
     return int(digits) if re.fullmatch(r"[-+]?\d+", digits) else float(digits)
 
 
-def _compare(column: GridColumn, name: str, number: float) -> NDArray[np.bool_]:
-    compare = OPERATORS[name]
-    if column.values.dtype == object:
-        values = column.values.tolist()
-        return np.fromiter(
-            (not is_missing(v) and compare(v, number) for v in values), bool, len(values)
-        )
-    mask: NDArray[np.bool_] = (
-        compare(column.values, number).astype("boolean").fillna(value=False).to_numpy(bool)
-    )
-    # In NumPy, a missing value differs from every number.
-    return mask & ~column.values.isna().to_numpy() if name == "!=" else mask
+def _compare(values: pd.Series[Any], name: str, low: float, high: float) -> NDArray[np.bool_]:
+    """Return a mask of the values that a comparison with a span passes; a number is one, too."""
+    if name == "!=":
+        return values.notna().to_numpy() & ~_compare(values, "=", low, high)
+    if name == "=":
+        return _compare(values, ">=", low, high) & _compare(values, "<=", low, high)
+    compare, bound = OPERATORS[name], high if name in {">", "<="} else low
+    if values.dtype == object:
+        passed = (not is_missing(value) and compare(value, bound) for value in values.tolist())
+        return np.fromiter(passed, bool, len(values))
+    mask = compare(values, bound).astype("boolean").fillna(value=False)
+    made: NDArray[np.bool_] = mask.to_numpy(bool)
+    return made
 
 
 def _filter_times(column: GridColumn, text: str) -> NDArray[np.bool_]:
     """Return a mask of the times that pass a filter; a date may be a day, month or year."""
+    tests = _parse_comparisons(text, TIME)
+    if not tests and text[0].isdigit():
+        return _filter_text(column, text)  # a time of day
+    if not tests:
+        raise QueryError(_describe_bad_date(text, column))
     arrow: pa.Array = column.arrow  # not None: the kind of the column is "time"
     zone = getattr(arrow.type, "tz", None)
     moments = arrow.cast(pa.timestamp("us", zone)).cast(pa.int64())
-    between, one = SPAN.fullmatch(text), MOMENT.fullmatch(text)
-    if between is not None and any(between.groups()):
-        ends = [_find_span(end, zone, column) if end else None for end in between.groups()]
-        tests = [(pc.greater_equal, ends[0][0])] if ends[0] else []
-        tests += [(pc.less_equal, ends[1][1])] if ends[1] else []
-    elif one is not None:
-        first, last = _find_span(one[2], zone, column)
-        tests = {
-            ">": [(pc.greater, last)],
-            ">=": [(pc.greater_equal, first)],
-            "<": [(pc.less, first)],
-            "<=": [(pc.less_equal, last)],
-            "!=": [(pc.less, first), (pc.greater, last)],
-        }.get(one[1], [(pc.greater_equal, first), (pc.less_equal, last)])
-    elif text[0].isdigit():
-        return _filter_text(column, text)  # a time of day
-    else:
-        raise QueryError(_describe_bad_date(text, column))
-    masks = [
-        _to_numpy(pc.fill_null(test(moments, bound), fill_value=False)) for test, bound in tests
-    ]
-    return masks[0] | masks[1] if text.startswith("!=") else _combine_masks(masks)
+    values = pd.Series(pd.arrays.ArrowExtensionArray(moments))
+    spans = [(name, *_find_span(end, zone, column)) for name, end in tests]
+    return _combine_masks([_compare(values, *span) for span in spans])
 
 
 def _find_span(text: str, zone: str | None, column: GridColumn) -> tuple[int, int]:

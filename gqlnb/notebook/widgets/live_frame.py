@@ -21,7 +21,6 @@ from collections.abc import (
 from contextlib import suppress
 from functools import partial
 from html import escape
-from inspect import isawaitable
 from threading import Event, Lock, RLock
 from typing import TYPE_CHECKING, Any, Self
 from weakref import WeakKeyDictionary
@@ -189,7 +188,8 @@ class LiveFrame:
                 await asyncio.sleep(0)  # a fast source must not starve the loop, nor stop()
             return ENDED
         finally:
-            await close_iterator(steps)
+            if hasattr(steps, "aclose"):  # so that its `finally` blocks run
+                await steps.aclose()
 
     def _add_result(self, result: Result) -> bool:
         """Add a result, drop old rows, and return whether to continue."""
@@ -454,12 +454,3 @@ async def iterate_in_thread(source: object) -> AsyncGenerator[Any, None]:
         if isinstance(source, Generator):
             with suppress(ValueError):  # it is still blocked in another thread
                 source.close()
-
-
-async def close_iterator(steps: object) -> None:
-    """Close an iterator, so that its ``finally`` blocks run."""
-    close = getattr(steps, "aclose", None)
-    if close is not None:
-        closing = close()
-        if isawaitable(closing):
-            await closing

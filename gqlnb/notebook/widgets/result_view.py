@@ -26,7 +26,7 @@ from gqlnb.result.result import Result
 from gqlnb.result.tables import DATA_TABLE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import pandas as pd
     import pyarrow as pa
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from gqlnb.notebook.widgets.data_grid import GridSource
 
     Frame: TypeAlias = pd.DataFrame | pa.Table
-    from collections.abc import Iterator, Mapping
 
 LINE = 200  # characters of a value on its line
 FEW = 8  # children in the line of a value

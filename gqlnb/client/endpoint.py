@@ -217,7 +217,10 @@ def check_options(timeout: object, limits: object, verify: object) -> None:
         msg = f"timeout= takes a number of seconds above 0, not {sanitize_text(repr(timeout), 40)}."
     elif limits is not None and not isinstance(limits, Limits):
         msg = f"limits= takes Limits(answer=..., wait=...), not {type(limits).__name__}."
-    elif verify is not None and not isinstance(verify, (bool, str, os.PathLike, ssl.SSLContext)):
+    elif isinstance(verify, (str, os.PathLike)):
+        if not Path(verify).expanduser().exists():
+            msg = f"verify= refers to a file that does not exist: {sanitize_text(verify, 80)!r}."
+    elif verify is not None and not isinstance(verify, (bool, ssl.SSLContext)):
         msg = (
             "verify= takes True, False, the path of a CA bundle or an ssl.SSLContext, not "
             f"{type(verify).__name__}."

@@ -253,6 +253,6 @@ def test_a_misspelled_option_is_refused(schema):
 
 def test_an_application_takes_a_path(schema):
     """For other ASGI servers."""
-    assert App(schema, path="/api").path == "/api"
+    assert App(schema, path="/api").rules.path == "/api"
     with pytest.raises(OptionError, match="path= takes"):
         App(schema, path="api")

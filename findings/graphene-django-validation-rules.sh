@@ -44,7 +44,7 @@ def ask(query: str, **options: object) -> tuple[int, object]:
     return response.status_code, answer.get("data", "errors")
 
 
-queries = ["{ __schema { __typename } }", "{ rows rowz }", "{ rows(frist: 1) }"]
+queries = ["{ __schema { __typename } }", "{ rows rowz }", "{ rows(first_: 1) }"]
 queries += ["query ($n: Int) { rows(first: $m) }"]
 usual = [ask(query) for query in queries]
 secret = [ask(query, validation_rules=[DisableIntrospection]) for query in queries]

@@ -85,7 +85,7 @@ MAX_INLINE_BYTES = 65_536  # compressed on the event loop, in half a millisecond
 # Longer responses are sent in parts, each when the client has read the one before. The transport's
 # buffer would take them whole, uncounted, and asyncio's moves all that is left at each write.
 PART_BYTES = 1 << 20
-HEAD_KEY = "gqlnb.head"  # in the state of a request that was received whole: the bytes of its head
+HEAD_KEY = "gqlnb.head"  # in the state of a request that came whole: returns its head's bytes
 MAX_HEAD_BYTES = 2048  # so that the cache has half a megabyte at most
 # Headers without secrets, that request neither another protocol, nor a chunked body, nor
 # 100-continue.
@@ -446,7 +446,7 @@ class App:
         served = self._served  # read once: another thread may replace it
         began, rules, request = read_clocks(), served.rules, parse_scope(scope)
         closing = _CLOSE_HEADER if scope.get("http_version", "1.1") < "2" else ()
-        head = scope.get("state", {}).get(HEAD_KEY)
+        head = scope.get("state", {}).get(HEAD_KEY, lambda: None)()
         request, response = await _check_head(request, served, head)
         if response is None and request.path == METRICS_PATH and self.request_log.metrics:
             response = self.request_log.metrics.build_response()

@@ -282,7 +282,9 @@ class HttpConnection(WatchedConnection, HttpToolsProtocol):
             return
         self._parse(data)
         if self._is_whole_request(len(data) - end):
-            self.scope["state"][HEAD_KEY] = head  # before the application runs
+            # Before the application runs. A function, as uvicorn's trace has the text of the scope,
+            # and heads may have a token.
+            self.scope["state"][HEAD_KEY] = lambda: head
 
     def _parse(self, data: bytes) -> None:
         """Parse data, and check the limits unless it is a complete request."""

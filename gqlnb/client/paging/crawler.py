@@ -309,13 +309,15 @@ class Crawler:
     ) -> bool:
         """Return whether a failed request only verified ends of lists; then they count.
 
-        If its pages had grown, they are requested again as before, unless `errors` is None.
+        If its pages had grown, they are requested again as before, unless `errors` is None, or
+        twice the size is what verifies the end.
         """
         if not request.cursors or not all(
             cursor.evidence.is_verifying for cursor in request.cursors
         ):
             return False
-        if errors is None or not self._refuse_growth(request, errors):
+        is_final = errors is None or any(cursor.is_grown for cursor in request.cursors)
+        if is_final or not self._refuse_growth(request, errors or ()):
             self._release_cursors(request)
             self._skip_verification()
         return True

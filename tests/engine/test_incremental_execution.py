@@ -8,7 +8,7 @@ import threading
 import time
 
 import pytest
-from hypothesis import given, reject, settings
+from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
 
 import gqlnb
@@ -77,7 +77,7 @@ def merge(parts):
 SCHEMA = build_part_schema()
 
 
-@settings(max_examples=20)
+@settings(max_examples=20, suppress_health_check=list(HealthCheck))  # many conflict
 @given(write_selections(2))
 def test_merged_parts_equal_the_whole_answer_of_graphql_core(selection):
     """In both forms, and as the Results of `subscribe`; later parts change no earlier Result."""

@@ -16,15 +16,22 @@ from gqlnb.http.rate_limit_rules import (
 
 SECONDS = st.floats(0, 1e10, allow_nan=False)
 FRACTIONS = st.floats(0, 1, exclude_max=True)
+FAILURES = ["broken", "busy", "limited"]
+TIMES = {"seconds_left": SECONDS | st.just(float("inf")), "retry_after": SECONDS | st.none()}
 ATTEMPTED = st.builds(
     Attempt,
     kind=st.sampled_from(["query", "mutation", "subscription"]),
-    failure=st.sampled_from(["broken", "busy", "limited", None]),
+    failure=st.sampled_from([*FAILURES, None]),
     number=st.integers(1, 10),
-    seconds_left=SECONDS | st.just(float("inf")),
-    retry_after=SECONDS | st.none(),
+    **TIMES,
 )
-FAILED = ATTEMPTED.filter(lambda a: a.kind == "query" and a.failure and a.number < MAX_ATTEMPTS)
+FAILED = st.builds(
+    Attempt,
+    kind=st.just("query"),
+    failure=st.sampled_from(FAILURES),
+    number=st.integers(1, MAX_ATTEMPTS - 1),
+    **TIMES,
+)
 
 
 @given(ATTEMPTED, FRACTIONS)

@@ -63,6 +63,7 @@ if TYPE_CHECKING:
 CACHE_VARIABLE = "GQLNB_CACHE"
 CACHE_SUFFIX = ".schema"
 MAX_FILES = 64  # the oldest are removed
+MAX_UNPACKED_BYTES = 512 * 2**20  # bytes: a hundred times GitHub's schema
 ZLIB_LEVEL = 6  # a third smaller than level 1, and as quick to unpack
 _LOG = logging.getLogger("gqlnb")
 
@@ -106,10 +107,15 @@ class CachedSchema(NamedTuple):
 
     def unpack(self) -> bytes:
         """Return the introspection result in JSON, or raise ValueError if the entry is damaged."""
+        unpacking = zlib.decompressobj()
         try:
-            return zlib.decompress(self.packed)
+            body = unpacking.decompress(self.packed, MAX_UNPACKED_BYTES)
         except zlib.error as error:
             raise ValueError(str(error)) from error
+        if not unpacking.eof:
+            msg = "it is cut, or too large"
+            raise ValueError(msg)
+        return body
 
     def compute_age(self) -> float:
         """Return its age in seconds; infinity for an entry from the future."""
@@ -139,6 +145,8 @@ def find_cache_path(url: str, headers: Iterable[str]) -> Path | None:
 def read_cache(path: Path) -> CachedSchema | None:
     """Return the entry in a file; None if it is missing, damaged or of another program."""
     try:
+        if not path.is_file():  # opening a pipe would block
+            return None
         head, _, packed = path.read_bytes().partition(b"\n")
         return CachedSchema(packed, msgspec.json.decode(head, type=CacheHeader).fetched)
     except (OSError, msgspec.MsgspecError):

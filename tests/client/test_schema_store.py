@@ -221,14 +221,16 @@ def test_a_truncated_cache_file_is_replaced(endpoint, cache):
         assert b"__schema" in entry.unpack()
 
 
-@pytest.mark.parametrize("what", ["folder", "loop"])
+@pytest.mark.parametrize("what", ["folder", "pipe", "loop"])
 def test_a_cache_path_that_is_not_a_regular_file_is_ignored(endpoint, cache, what):
-    """The schema is requested."""
+    """Opening a pipe would block."""
     made = endpoint(told(OLD))
     place = find_cache_path(made.url, ())
     assert place is not None
     cache.mkdir(parents=True)
-    {"folder": place.mkdir, "loop": lambda: place.symlink_to(place)}[what]()
+    {"folder": place.mkdir, "pipe": lambda: os.mkfifo(place)}.get(
+        what, lambda: place.symlink_to(place)
+    )()
     assert "hello" in fields(Client(made.url))
 
 

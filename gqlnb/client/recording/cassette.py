@@ -186,6 +186,8 @@ class Cassette:
         self._lock = threading.RLock()
         self._file_state: tuple[int, ...] = ()  # when the file was read
         self._spans_by_key: dict[bytes, list[LineSpan]] = {}
+        self._unexamined: list[bytes] = []  # keys
+        self._loose_keys: dict[bytes, bytes] = {}  # keys of texts without layout, or with masks
         self._superseded = 0
         self._line_count = 0
 
@@ -285,12 +287,19 @@ class Cassette:
         # hand, or which has a mask in the place of a secret that this process does not know.
         if key in self._spans_by_key:
             return self._spans_by_key[key]
-        for spans in self._spans_by_key.values():
-            line = spans[0].line
+        # Each line is examined once: a session that records asks for each of its requests.
+        while self._unexamined:
+            stored = self._unexamined.pop()
+            line = self._spans_by_key[stored][0].line
             text = normalize_text(line.query)
             loose = encode_request(line.connection, text, line.operation, line.variables)
-            if loose == key or (MASK_BYTES in loose and is_masked_match(loose, key)):
-                return spans
+            if loose != stored or MASK_BYTES in loose:
+                self._loose_keys[loose] = stored
+        if key in self._loose_keys:
+            return self._spans_by_key[self._loose_keys[key]]
+        for loose, stored in self._loose_keys.items():
+            if MASK_BYTES in loose and is_masked_match(loose, key):
+                return self._spans_by_key[stored]
         return []
 
     def _read_changes(self, file: IO[bytes] | None) -> bool:
@@ -298,6 +307,7 @@ class Cassette:
         if file is not None and read_file_state(file) == self._file_state:
             return True
         self._file_state, self._spans_by_key, self._superseded, self._line_count = (), {}, 0, 0
+        self._unexamined, self._loose_keys = [], {}
         if file is None:
             return False
         file.seek(0)
@@ -320,6 +330,8 @@ class Cassette:
         line = span.line
         key = encode_request(line.connection, line.query, line.operation, line.variables)
         # A take that is recorded anew begins a new sequence, in which those after it are missing.
+        if key not in self._spans_by_key:
+            self._unexamined.append(key)
         spans = self._spans_by_key.setdefault(key, [])
         self._superseded += len(spans[max(0, line.take - 1) :])
         spans[max(0, line.take - 1) :] = [span]

@@ -70,6 +70,8 @@ class Description(NamedTuple):
         How it writes the columns of the data set.
     nan
         How it writes a Float that is NaN.
+    size_null
+        What an explicit null as the size does, by list.
     faults
         The lines that are wrong, and the values that a frame changed.
     """
@@ -79,6 +81,7 @@ class Description(NamedTuple):
     report: EndpointReport
     values: list[ColumnValues]
     nan: str
+    size_null: dict[str, str]
     faults: list[str]
 
 
@@ -151,8 +154,15 @@ def describe_server(server: DescribedServer, url: str, version: str) -> Descript
             rows = collect(whole.data, known.path)
             if whole.report.complete and rows != known.length:
                 faults.append(f"{name}: execute_all has {rows} of {known.length} rows as complete")
-    nan = RawEndpoint(url).read_nan(server.nan)
-    return Description(server, version, report, values, nan, faults)
+    raw = RawEndpoint(url)
+    size_null = {
+        name: raw.describe_null(known, subject.strip("`"))
+        for name, known in server.lists.items()
+        for subject, finding in get_lines(report, f"{name}: ").items()
+        if finding == "size"
+    }
+    nan = raw.read_nan(server.nan)
+    return Description(server, version, report, values, nan, size_null, faults)
 
 
 def collect(data: Any, path: Sequence[str]) -> int:
@@ -245,7 +255,7 @@ def build_page(found: Sequence[Description]) -> str:
     count = sum(len(it.report) for it in found)
     date = f"Written on {datetime.now(UTC):%Y-%m-%d}, from {count:,} lines of reports."
     parts = ["\n\n".join([*INTRODUCTION, date]), "\n## Lists\n"]
-    header = ("server", "list", "paging", *LISTS)
+    header = ("server", "list", "paging", *LISTS, "size null")
     parts += [format_row(header), format_row(["---"] * len(header))]
     for it in found:
         for name in it.server.lists:
@@ -256,7 +266,7 @@ def build_page(found: Sequence[Description]) -> str:
                 if finding in {"size", "offset", "page", "cursor"}
             ]
             paging = ", ".join(roles) or "none"
-            cells = [lines.get(subject, "") for subject in LISTS]
+            cells = [*(lines.get(subject, "") for subject in LISTS), it.size_null.get(name, "")]
             parts.append(format_row([format_server(it), name, paging, *cells]))
     parts.append("\n## Protocol\n")
     parts += [format_row(("server", *PROTOCOL.values())), format_row(["---"] * (len(PROTOCOL) + 1))]

@@ -92,6 +92,11 @@ class RawEndpoint:
             return "in parts"
         return "refused" if '"errors"' in text or '"data"' not in text else "in one answer"
 
+    def describe_null(self, known: KnownList, argument: str) -> str:
+        """Return what an explicit null as an argument of a list does."""
+        rows = self.list_ids(known, write(argument, "null"))
+        return "refused" if rows is None else f"{len(rows)} rows"
+
     def list_ids(self, known: KnownList, arguments: str = "") -> list[str] | None:
         """Return the ids of the rows of a list; None if there is no list in the answer."""
         text = known.text.replace("()", f"({arguments})" if arguments else "")

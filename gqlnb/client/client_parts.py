@@ -77,7 +77,7 @@ class ClientParts:
         They share schema, connections, parsed documents and rate limits.
         """
         endpoint, limiter = self.endpoint, self.sender.limiter
-        if any(option is not None for option in (token, headers, extensions, timeout)):
+        if (token, headers, extensions, timeout) != (None, None, None, None):
             endpoint = apply_call_options(
                 endpoint, token=token, headers=headers, extensions=extensions, timeout=timeout
             )

@@ -107,8 +107,8 @@ class Document:
         The error for which the text is not validated though a schema is known; else empty.
     incremental_directives
         The ``@defer`` and ``@stream`` directives; with any, the response may come in parts.
-    builtin_leaves
-        A cache of the engine: whether the selected leaves are enums and built-in scalars only.
+    has_builtin_leaves
+        Whether the engine knows that the selected leaves are enums and built-in scalars only.
     reads_columns
         A note for the engine: whether long frames of its answers are read, and not their data;
         None until either is.
@@ -127,7 +127,7 @@ class Document:
     variables: Mapping[str, VariableDefinitionNode] = field(init=False, repr=False)
     fragments: Mapping[str, FragmentDefinitionNode] = field(init=False, repr=False)
     incremental_directives: Sequence[DirectiveNode] = field(init=False, repr=False)
-    builtin_leaves: bool | None = field(default=None, init=False, repr=False)
+    has_builtin_leaves: bool = field(default=False, init=False, repr=False)
     reads_columns: bool | None = field(default=None, init=False, repr=False)
     watch: Any = field(default=None, init=False, repr=False)
 

@@ -282,7 +282,7 @@ def encode_in_pieces(value: JSON, body: bytearray, *, is_valid: bool) -> Iterato
     if is_divided and _TEXT_TYPE.issuperset(map(type, value)):
         mark = b"{"
         for name, member in value.items():
-            body += b"%b%b:" % (mark, dump_json(name))
+            body += b"%b%b:" % (mark, _ENCODER.encode(name))
             yield from encode_in_pieces(member, body, is_valid=is_valid)
             mark = b","
         body += b"}"

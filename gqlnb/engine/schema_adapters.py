@@ -139,9 +139,11 @@ class SchemaAdapter:
         document = Document.parse(
             text, self.graphql, operation, limits, introspection=introspection
         )
-        object.__setattr__(document, "watch", watch_document(document, self.graphql))
-        if self.reason is not None:  # the library may change the values of leaves
-            object.__setattr__(document, "builtin_leaves", False)
+        watch, has_builtin_leaves = watch_document(document, self.graphql)
+        object.__setattr__(document, "watch", watch)
+        # Where a library executes, it may change the values of leaves.
+        has_builtin_leaves &= self.reason is None
+        object.__setattr__(document, "has_builtin_leaves", has_builtin_leaves)
         return document
 
     def renew(self, document: Document) -> Document:

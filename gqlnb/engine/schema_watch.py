@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from itertools import repeat
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from graphql import (
     EnumValueNode,
@@ -42,12 +42,15 @@ from gqlnb.engine.graphql_compat import (
 from gqlnb.result.shape import META_FIELDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from graphql import GraphQLField, GraphQLSchema, ValueNode
 
     from gqlnb.document.document import Document
 
+
+# The id of an object, the path from it, and the attributes at its end.
+Part: TypeAlias = tuple[int, tuple[str, ...], tuple[str, ...]]
 
 SMALL_INT = (1 << 30) - 1  # integers up to it are one digit in CPython, which compares them fast
 LARGEST_FLOAT = "1.7976931348623157e308"  # values outside of its signs are not finite
@@ -64,31 +67,6 @@ LEAF_PREDICATES: dict[object, Callable[[object], bool]] = {
     kind: eval(f"lambda value: not ({test.format('value')})")  # noqa: S307
     for kind, test in LEAF_TESTS.items()
 }
-
-
-def has_only_builtin_leaves(document: Document) -> bool:
-    """Return whether all leaves of an operation are enums or of GraphQL's five scalars."""
-    # Their serializers reject numbers that are not finite, so that the result contains none; a
-    # custom scalar may return any value. Computed once for a document; False for one without a
-    # schema.
-    known = document.builtin_leaves
-    if known is None:
-        schema = document.schema
-        known = schema is not None and not any(
-            map(is_custom_leaf, collect_leaf_types(document, schema))
-        )
-        # A cache on the frozen document, where it lives as long as the answer is needed.
-        object.__setattr__(document, "builtin_leaves", known)
-    return known
-
-
-def collect_leaf_types(document: Document, schema: GraphQLSchema) -> set[Any]:
-    """Return the types of the fields of an operation that have no selection."""
-    return {
-        get_named_type(member.type) if member is not None else None
-        for _, node, member in iterate_fields(document, schema)
-        if node.selection_set is None
-    }
 
 
 def iterate_fields(
@@ -177,7 +155,7 @@ class SchemaWatch:
 
     def __init__(self) -> None:
         # By the owner's id, since fields and arguments cannot be hashed.
-        self._parts: dict[tuple[Any, ...], tuple[Any, list[Any]]] = {}
+        self._parts: dict[Part, tuple[Any, list[Any]]] = {}
         self._checks = 0
         self.has_changed: Callable[[], bool] = self._check_slowly
 
@@ -195,7 +173,8 @@ class SchemaWatch:
         """
         part = (id(owner), path, names)
         if part not in self._parts:
-            found = zip(names or ("",), read_part(owner, path, names), strict=True)
+            (read,) = read_parts([(part, (owner, []))])
+            found = zip(names or ("",), read, strict=True)
             values = [dict(value) if name in COPIED else value for name, value in found]
             with _lock:
                 self._parts[part] = (owner, values)
@@ -208,12 +187,9 @@ class SchemaWatch:
                 self.has_changed = self._compile()
             parts = list(self._parts.items())
         try:
-            for (_, path, names), (owner, values) in parts:
-                if read_part(owner, path, names) != values:
-                    return True
+            return read_parts(parts) != [values for _, (_, values) in parts]
         except Exception:  # noqa: BLE001 - it is missing, or its value cannot be compared
             return True
-        return False
 
     def _compile(self) -> Callable[[], bool]:
         terms: list[str] = []
@@ -259,11 +235,14 @@ def write_attribute(space: dict[str, Any], owner: Any, name: str, place: str) ->
     return f"{place}[{name!r}]" if name in own else f"{place}.{name}"
 
 
-def read_part(owner: Any, path: tuple[str, ...], names: tuple[str, ...]) -> list[Any]:  # noqa: ANN401
-    """Return the present values of a part."""
-    for name, key in zip(path[::2], path[1::2], strict=True):
-        owner = getattr(owner, name)[key]
-    return [*map(getattr, repeat(owner), names)] or [owner]
+def read_parts(parts: Iterable[tuple[Part, tuple[Any, list[Any]]]]) -> list[list[Any]]:
+    """Return the present values of parts, each with its owner and the values it had."""
+    read = []
+    for (_, path, names), (owner, _) in parts:
+        for name, key in zip(path[::2], path[1::2], strict=True):
+            owner = getattr(owner, name)[key]  # noqa: PLW2901 - the next object on the path
+        read.append([*map(getattr, repeat(owner), names)] or [owner])
+    return read
 
 
 def watch_field(
@@ -298,9 +277,17 @@ def watch_literal(watch: SchemaWatch, node: ValueNode | None, kind: AnyGraphQLTy
         watch.add(inner, ("values", node.value), "value")
 
 
-def watch_document(document: Document, schema: GraphQLSchema) -> SchemaWatch:
-    """Return a watch of the parts of the schema on which the validity of a document depends."""
-    watch = SchemaWatch()
+def watch_document(document: Document, schema: GraphQLSchema) -> tuple[SchemaWatch, bool]:
+    """Return a watch of the parts of the schema on which the validity of a document depends.
+
+    Returns
+    -------
+    (SchemaWatch, bool)
+        The watch, and whether all leaves of the operation are enums or of GraphQL's five scalars.
+        Their serializers reject numbers that are not finite, so that no answer contains one; a
+        custom scalar may return any value.
+    """
+    watch, leaves = SchemaWatch(), set[Any]()
     watch.add(schema, (), f"{document.kind}_type")
     for variable in document.variables.values():
         kind: Any = get_named_type(type_from_ast(schema, variable.type))
@@ -309,7 +296,9 @@ def watch_document(document: Document, schema: GraphQLSchema) -> SchemaWatch:
         name = node.name.value
         if member is None or name in META_FIELDS:
             continue
+        if node.selection_set is None:
+            leaves.add(get_named_type(member.type))
         watch.add(kind, ("fields", name), *FIELD_MEMBERS)
         for argument in node.arguments or ():
             watch.add(kind, ("fields", name, "args", argument.name.value), *INPUT_MEMBERS)
-    return watch
+    return watch, not any(map(is_custom_leaf, leaves))

@@ -554,8 +554,10 @@ async def _check_head(
 ) -> tuple[HttpRequest, Response | None]:
     """Return a request with the identity of its client, and the response that ends it.
 
-    The bytes of a `head` that passes are kept for :meth:`App.answer_from_hot_path`.
+    The bytes of a `head` that passes are kept: the same bytes need no second check.
     """
+    if head is not None and head in served.heads:
+        return request, None
     try:
         response = check_preconditions(request, served.rules)
     except RESOLVER_EXCEPTIONS as error:  # a token's source may fail

@@ -20,7 +20,6 @@ from gqlnb.document.variables import bind_variables
 from gqlnb.engine.execution_budget import ExecutionBudget
 from gqlnb.engine.schema import Schema, get_adapter
 from gqlnb.engine.schema_adapters import is_schema
-from gqlnb.engine.schema_watch import has_only_builtin_leaves
 from gqlnb.errors import Problem, QueryError, ServerError, sanitize_text
 from gqlnb.http.handler import RESOLVER_EXCEPTIONS, remove_hints
 from gqlnb.http.messages import PersistedQueries, PersistedQueryError, Request, Response
@@ -317,7 +316,7 @@ def build_response(result: Result) -> Response:
         members=members,
         causes=result.causes,
         operation=name,
-        is_json_safe=document is not None and has_only_builtin_leaves(document),
+        is_json_safe=document is not None and document.has_builtin_leaves,
     )
 
 

@@ -25,7 +25,6 @@ from weakref import WeakSet
 
 from gqlnb.document.sized_cache import SizedCache
 from gqlnb.document.variables import bind_variables
-from gqlnb.engine.schema_watch import has_only_builtin_leaves
 from gqlnb.errors import sanitize_text
 from gqlnb.server.worker_pool import (
     HANGING_SECONDS,
@@ -145,7 +144,7 @@ class KnownRequest:
     ) -> None:
         self.document = document
         self.extensions = extensions
-        self.is_json_safe = has_only_builtin_leaves(document)
+        self.is_json_safe = document.has_builtin_leaves
         self.speed = SpeedRecord(needed_runs)
         self.pending_runs: list[Result | Awaitable[Result]] = []
         self.is_large = False

@@ -9,7 +9,6 @@ from graphql import build_schema, get_introspection_query
 
 from gqlnb import Schema
 from gqlnb.document.document import Document
-from gqlnb.engine.schema_watch import has_only_builtin_leaves
 
 SDL = """
 scalar Any
@@ -47,43 +46,33 @@ FOREIGN = [
 @pytest.mark.parametrize("text", BUILTIN)
 def test_enums_and_standard_scalars_are_known(text):
     """At every position of a type."""
-    assert has_only_builtin_leaves(Schema(SDL).parse_document(text))
+    assert Schema(SDL).parse_document(text).has_builtin_leaves
 
 
 @pytest.mark.parametrize("text", FOREIGN)
 def test_a_scalar_of_somebodys_own_may_be_anything(text):
     """One is enough."""
-    assert not has_only_builtin_leaves(Schema(SDL).parse_document(text))
+    assert not Schema(SDL).parse_document(text).has_builtin_leaves
 
 
 def test_only_the_operation_that_runs_counts():
     """Another of the same text may ask for more."""
     schema, text = Schema(SDL), "query A { row { id } } query B { row { any } }"
-    assert has_only_builtin_leaves(schema.parse_document(text, "A"))
-    assert not has_only_builtin_leaves(schema.parse_document(text, "B"))
-
-
-def test_it_is_computed_once():
-    """The document keeps it."""
-    document = Schema(SDL).parse_document("{ row { id } }")
-    assert document.builtin_leaves is None
-    assert has_only_builtin_leaves(document)
-    assert document.builtin_leaves is True
+    assert schema.parse_document(text, "A").has_builtin_leaves
+    assert not schema.parse_document(text, "B").has_builtin_leaves
 
 
 def test_a_serializer_of_somebodys_own_is_foreign():
     """Also that of a scalar of a usual name."""
     schema = Schema("enum Size { A } type Query { size: Size }")
-    core = build_schema("type Query { a: Int }")
     schema.graphql.type_map["Size"].serialize = lambda _value: math.nan  # type: ignore[union-attr]
     schema.graphql.type_map["Size"].coerce_output_value = lambda _value: math.nan  # type: ignore[union-attr]
-    assert not has_only_builtin_leaves(schema.parse_document("{ size }"))
-    assert has_only_builtin_leaves(Document.parse("{ a }", core))
+    assert not schema.parse_document("{ size }").has_builtin_leaves
 
 
 def test_no_leaf_types_are_known_without_a_schema():
     """The document alone does not contain types."""
-    assert not has_only_builtin_leaves(Document.parse("{ a }"))
+    assert not Document.parse("{ a }").has_builtin_leaves
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf])
@@ -91,7 +80,7 @@ def test_known_leaf_types_are_enforced(value):
     """A non-finite Float is an error for every resolver."""
     schema = Schema("type Query { f: Float fs: [Float] }")
     document = schema.parse_document("{ f fs }")
-    assert has_only_builtin_leaves(document)
+    assert document.has_builtin_leaves
     for _ in range(200):
         result = schema.execute(document.text, root={"f": value, "fs": [1.0, value]})
         assert result.data == {"f": None, "fs": [1.0, None]}
@@ -100,6 +89,6 @@ def test_known_leaf_types_are_enforced(value):
 def test_leaf_types_are_unknown_with_middleware():
     """Middleware may change values."""
     core = build_schema("type Query { a: Int }")
-    assert has_only_builtin_leaves(Schema.adopt(core).parse_document("{ a }"))
+    assert Schema.adopt(core).parse_document("{ a }").has_builtin_leaves
     handed = Schema.adopt(core, middleware=[lambda resolve, *args: resolve(*args)])
-    assert not has_only_builtin_leaves(handed.parse_document("{ a }"))
+    assert not handed.parse_document("{ a }").has_builtin_leaves

@@ -112,7 +112,10 @@ class OperationCache(SizedCache[tuple[object, ...], Any]):
 
 def get_operation_cache(schema: GraphQLSchema) -> OperationCache:
     """Return the operations executed on a schema."""
-    return vars(schema).setdefault("gqlnb_operations", OperationCache())  # type: ignore[no-any-return]
+    try:
+        return schema.gqlnb_operations  # type: ignore[attr-defined, no-any-return]
+    except AttributeError:
+        return vars(schema).setdefault("gqlnb_operations", OperationCache())  # type: ignore[no-any-return]
 
 
 # Compiling a field takes about as long as looking a leaf up this many times uncompiled, so waiting
@@ -497,7 +500,9 @@ class OperationPlan:
         for name in facts.type_names & self.schema.type_map.keys():
             watch.add(self.schema, ("type_map", name))
         self.serial = self.operation.operation is OperationType.MUTATION
-        self._variables = select_variables(first.variable_values, facts.names)
+        self._variables = self.empty_variables
+        if facts.names:
+            self._variables = select_variables(first.variable_values, facts.names)
         self.root: SelectionPlan | None = None
         self._selections: dict[tuple[object, ...], SelectionPlan] = {}
         self._list_fields: dict[tuple[object, ...], FieldPlan] = {}
@@ -558,7 +563,7 @@ class OperationPlan:
 
     def let_compile(self, root: SelectionPlan) -> None:
         """Let the root be compiled once its fields have cost as much as compiling them."""
-        if root.hot:
+        if root.hot and root.seen:  # nothing was executed before the first time
             selections = [root, *self._selections.values()]
             executed = sum(selection.seen * selection.weight for selection in selections)
             fields = sum(len(selection.groups) for selection in selections)

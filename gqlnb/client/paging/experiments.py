@@ -25,6 +25,7 @@ from gqlnb.document.suspect_lists import (
     SIZE_WORDS,
     SMALLEST_ROUND,
     is_default_limit,
+    is_long_limit,
     is_named_after,
     is_round,
     is_usual,
@@ -205,8 +206,8 @@ def is_likely_cut(suspect: SuspectList, length: int) -> bool:
     numbers = [leaf for leaf in suspect.leaves if leaf.is_number]
     if suspect.leaves:
         return find_reached_size(numbers, length) is not None or is_round(length)
-    # A list without arguments in the rows of another is part of them.
-    return not suspect.is_nested and is_default_limit(length)
+    # A list without arguments in the rows of another is part of them, unless it is long.
+    return is_long_limit(length) if suspect.is_nested else is_default_limit(length)
 
 
 def find_larger_count(counts: Mapping[str, int], length: int) -> str | None:

@@ -64,6 +64,7 @@ COUNT_WORDS = frozenset(
 PAGE_COUNT_WORDS = frozenset({"count", "number", "num", "size", "length"})
 CAPPED_COUNT = 10_000  # rows, up to which Elasticsearch counts unless it is asked to count all
 SMALLEST_BOUND = 5  # rows; no service is known that bounds a size at fewer
+LONG_LIMIT = 100  # rows, at which Vendure cuts lists in rows that take no argument
 SMALLEST_ROUND = 10  # rows; shorter lists have a round length by chance
 # Lengths at which services cut lists, and these times powers of ten.
 ROUND_LENGTHS = frozenset({10, 12, 15, 20, 24, 25, 30, 40, 50, 60, 75, 80, 90, 125, 150, 250, 750})
@@ -346,6 +347,11 @@ def is_default_limit(length: int) -> bool:
     while length % 10 == 0 and length >= 100:
         length //= 10
     return length in DEFAULT_LIMITS
+
+
+def is_long_limit(length: int) -> bool:
+    """Return whether services cut at a length what has no size: by chance few lists have it."""
+    return length >= LONG_LIMIT and is_default_limit(length)
 
 
 def is_usual(length: int) -> bool:

@@ -25,6 +25,7 @@ from gqlnb.document.suspect_lists import (
     SMALLEST_ROUND,
     is_count_name,
     is_default_limit,
+    is_long_limit,
     is_named_after,
     is_round,
     is_usual,
@@ -207,10 +208,12 @@ def _read_page_signs(
     if end is not None:
         # Parse Server computes it from a count, which is 0 until PostgreSQL has analyzed the table.
         wrong = next((name for name, n in counts.items() if n < rows and TOTAL.search(name)), None)
-        state = "complete" if wrong is None else "unknown"
-        few = wrong and f"`{wrong}` counts {counts[wrong]:,}, and {rows:,} rows came"
+        doubt = wrong and f"`{wrong}` counts {counts[wrong]:,}, and {rows:,} rows came"
+        # Simulacrum's simulator of GitHub says so of its first 100 rows, where no size is given.
+        if equal is None and is_cut and not is_reached and is_long_limit(rows):
+            doubt = doubt or LIMIT.format(rows)
         proof = f"`{end}` is false" if equal is None else f"`{equal}` {COUNTED}"
-        return Verdict(state, few or proof)
+        return Verdict("unknown" if doubt else "complete", doubt or proof)
     following = next((name for name in POINTERS if siblings.get(name)), None)
     if following is not None:
         return Verdict("more", f"`{following}` is not null")
@@ -267,9 +270,10 @@ def judge_inner_lists(
     sizes = NO_SIZES
     if document is not None:
         sizes = _collect_sizes(document, path, variables or {}, depth)
-    if not (sizes.numbers or sizes.untried or beside):
-        return NO_SIGN  # lists without arguments are part of the rows that hold them
     longest = max(lengths, default=0)
+    if not (sizes.numbers or sizes.untried or beside):
+        # Lists without arguments are part of the rows that hold them, unless one is long.
+        return Verdict("unknown", LIMIT.format(longest)) if is_long_limit(longest) else NO_SIGN
     # nestjs-query limits the query for the lists of all objects, or has one row more.
     shared = next(
         (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -314,6 +315,7 @@ def test_an_input_that_must_be_given_now_is_a_breaking_change(kind, before, now,
     assert len(changes.breaking) == (severity == "breaking")
 
 
+@cache
 def introspect(sdl: str) -> Any:
     """Return the schema that a client makes of the introspection of another one."""
     asks = "input_object_one_of" in inspect.signature(introspection_from_schema).parameters

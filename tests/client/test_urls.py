@@ -58,7 +58,7 @@ class Echo(BaseHTTPRequestHandler):
 def host():
     """Yield the address of a server without a path."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), Echo)
-    thread = Thread(target=server.serve_forever)
+    thread = Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
     yield f"http://127.0.0.1:{server.server_port}"
     server.shutdown()

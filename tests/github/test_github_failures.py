@@ -315,9 +315,13 @@ def run_call(call: str, endpoint: FaultyGitHub) -> int:
         return CALLS[call](client)
 
 
-@pytest.mark.parametrize("call", CALLS)
-@pytest.mark.parametrize("fault", PASSING)
-@pytest.mark.parametrize("number", [0, 1])
+@pytest.mark.parametrize(
+    ("fault", "call", "number"),
+    [
+        (fault, call, (at + place) % 2)
+        for (at, fault), (place, call) in product(enumerate(PASSING), enumerate(CALLS))
+    ],
+)
 def test_a_call_recovers_from_a_temporary_fault(fault, call, number):
     """Every row is returned without a warning, for a fault in either request."""
     endpoint = FaultyGitHub(PASSING[fault], lambda at, _size: at == number)

@@ -197,14 +197,22 @@ def test_collect_has_notes_instead_of_warnings():
 # ---------------------------------------------------------------- endpoints that misbehave
 
 
-def endpoint(answer):
-    """Return a GitHub-shaped schema whose search answers ``answer(args)``."""
+@pytest.fixture(scope="module")
+def endpoint():
+    """Return a function that lets the search of a GitHub-shaped schema answer ``answer(args)``."""
     kind = {"__resolveType": lambda value, context: "Repository"}
     owner = {"__resolveType": lambda value, context: "User"}
-    search = {"search": lambda root, args, context: answer(args)}
-    return Schema(
+    search = {"search": lambda root, args, context: answers[-1](args)}
+    schema = Schema(
         github.schema().sdl, {"Query": search, "SearchResultItem": kind, "RepositoryOwner": owner}
     )
+    answers = []
+
+    def let_answer(answer):
+        answers.append(answer)
+        return schema
+
+    return let_answer
 
 
 def connection(*names, after="", more=False, total=0):
@@ -232,7 +240,7 @@ def node(text):
 SENT = "stars:>5 sort:stars-desc"
 
 
-def test_the_documented_query_is_sent():
+def test_the_documented_query_is_sent(endpoint):
     """It has ``stars:>N``, the order of stars, and the cursor of the page before."""
     sent = []
 
@@ -251,14 +259,14 @@ def test_the_documented_query_is_sent():
     assert "stargazerCount" in FALLBACK_STARS_QUERY
 
 
-def test_nulls_are_left_out_with_a_note():
+def test_nulls_are_left_out_with_a_note(endpoint):
     """Null edges and nodes give no row, and one warning."""
     with pytest.warns(UserWarning, match="2 of the repositories were null"):
         frame = stars(5, client=endpoint(lambda args: connection("a/b/9", None, "null", "a/c/8")))
     assert frame["name"].tolist() == ["b", "c"]
 
 
-def test_duplicates_are_dropped():
+def test_duplicates_are_dropped(endpoint):
     """A repository that is repeated, in any case, is one row."""
     found = connection("a/b/9", "A/B/9", "a/c/8", total=2)
     with warnings.catch_warnings():
@@ -308,7 +316,7 @@ def test_pages_that_are_always_cut_short_are_noted():
 
 
 @pytest.mark.parametrize("lost", ["edges", "rows"])
-def test_a_page_cut_short_once_is_requested_again(lost):
+def test_a_page_cut_short_once_is_requested_again(lost, endpoint):
     """No row is missing, and nothing is noted."""
     service = github.service()
     expected = stars(">50000", limit=300, client=service)
@@ -327,7 +335,7 @@ def test_a_page_cut_short_once_is_requested_again(lost):
     assert len(sent) == 4
 
 
-def test_rows_that_stay_null_cost_no_request_each():
+def test_rows_that_stay_null_cost_no_request_each(endpoint):
     """The last pages are not as small as the number of rows that are left."""
     sent = []
 
@@ -342,7 +350,7 @@ def test_rows_that_stay_null_cost_no_request_each():
     assert len(sent) == 4
 
 
-def test_nulls_do_not_count_as_missing_rows():
+def test_nulls_do_not_count_as_missing_rows(endpoint):
     """They have one warning of their own."""
     notes = collect_stars(5, client=endpoint(lambda args: connection("a/b/9", "null"))).attrs[
         "notes"
@@ -361,7 +369,7 @@ def test_an_exact_number_without_results_is_explained():
     assert collect_stars(">1000000").attrs["notes"] == []
 
 
-def test_a_page_larger_than_requested_is_truncated():
+def test_a_page_larger_than_requested_is_truncated(endpoint):
     """The frame has only the requested rows."""
     assert (
         len(stars(5, limit=2, client=endpoint(lambda args: connection("a/b/9", "a/c/8", "a/d/7"))))
@@ -369,7 +377,7 @@ def test_a_page_larger_than_requested_is_truncated():
     )
 
 
-def test_a_repeated_cursor_ends_the_search():
+def test_a_repeated_cursor_ends_the_search(endpoint):
     """No further request is sent."""
     pages = []
 
@@ -382,7 +390,7 @@ def test_a_repeated_cursor_ends_the_search():
     assert len(pages) == 2
 
 
-def test_an_endless_search_is_stopped():
+def test_an_endless_search_is_stopped(endpoint):
     """With new cursors and the same repository, after a thousand results."""
     pages = []
 
@@ -395,7 +403,7 @@ def test_an_endless_search_is_stopped():
     assert len(pages) < 30
 
 
-def test_an_empty_page_ends_the_search():
+def test_an_empty_page_ends_the_search(endpoint):
     """Even if ``hasNextPage`` is true."""
     assert stars(5, client=endpoint(lambda args: connection(after="x", more=True))).empty
 
@@ -408,7 +416,7 @@ def test_star_counts_replace_forbidden_stargazers():
     pd.testing.assert_frame_equal(frame, stars(">1000", limit=250))
 
 
-def test_a_failing_page_leaves_the_rows_before_it():
+def test_a_failing_page_leaves_the_rows_before_it(endpoint):
     """If a page fails midway the error carries the rows of the pages before it."""
 
     def answer(args):
@@ -426,7 +434,7 @@ def test_a_failing_page_leaves_the_rows_before_it():
     assert caught.value.result.frame()["stargazers"].tolist() == [9, 8]
 
 
-def test_an_error_with_partial_data_is_a_warning():
+def test_an_error_with_partial_data_is_a_warning(endpoint):
     """One warning has the messages of all errors."""
 
     def answer(args):
@@ -452,7 +460,7 @@ def test_a_search_that_is_null_once_is_repeated():
     assert stars(5, client=schema)["name"].tolist() == ["b"]
 
 
-def test_a_page_that_counts_nothing_does_not_change_the_total():
+def test_a_page_that_counts_nothing_does_not_change_the_total(endpoint):
     """A failing index counts 0 for a later page."""
     pages = {
         None: connection("a/b/9", after="c", more=True, total=2),

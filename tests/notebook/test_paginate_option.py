@@ -122,9 +122,14 @@ def test_invalid_use_is_an_error_before_any_request(shell, wire, options, text, 
 
 
 @pytest.mark.parametrize(
-    ("name", "option"), [("kept", "-o kept"), ("kept", "-t frame -o kept"), ("_pages", "")]
+    ("name", "option", "instead"),
+    [
+        ("kept", "-o kept", unauthorized),
+        ("kept", "-t frame -o kept", refused),
+        ("_pages", "", interrupted),
+        ("_pages", "", unauthorized),
+    ],
 )
-@pytest.mark.parametrize("instead", [unauthorized, refused, interrupted])
 def test_received_pages_are_kept_after_a_failure(shell, wire, name, option, instead):
     """The error names the kept pages and a line that continues from them."""
     shell.user_ns["wired"] = gqlnb.Client(wire, schema=wire.schema)

@@ -42,14 +42,7 @@ from gqlnb.client.paging.cursors import (
     read_error_fields,
     read_error_path,
 )
-from gqlnb.client.paging.experiments import (
-    Finding,
-    RoleSearch,
-    begins_with,
-    find_sign_of_cut,
-    is_askable,
-    is_likely_cut,
-)
+from gqlnb.client.paging.experiments import LEFT_OUT, Experiments
 from gqlnb.client.paging.page_size import (
     PageSizes,
     find_size_limit,
@@ -68,7 +61,7 @@ from gqlnb.document.paging_conventions import (
     is_null,
 )
 from gqlnb.document.paging_plan import PlannedPage, get_key_variable
-from gqlnb.document.selections import ADDED_PREFIX, is_on_path
+from gqlnb.document.selections import ADDED_PREFIX
 from gqlnb.errors import (
     GqlnbError,
     QueryError,
@@ -84,14 +77,13 @@ from gqlnb.result.result import Result, attach_forms, get_shape, hide_decimals, 
 from gqlnb.result.shape import build_response_shape, observe_forms
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from gqlnb.client.paging.cursors import Position, ResponsePath
     from gqlnb.client.paging.experiments import Trial
     from gqlnb.client.paging.options import PagingLimits
     from gqlnb.document.paged_fields import PagedField
     from gqlnb.document.paging_plan import PagingPlan
-    from gqlnb.document.suspect_lists import Rows, SuspectList
     from gqlnb.result.shape import ScalarForms
 
 PAGES_PER_BATCH = 10  # pages in a request; ten lookups cost GitHub one point
@@ -100,12 +92,8 @@ MAX_NAMED = 3  # lists beside a bar
 MAX_FIRST_ATTEMPTS = 15  # page sizes tried for the first request, from 10,000 down to 1
 ADDED_COUNT = (f"{ADDED_PREFIX}{PLAIN_COUNT}",)
 LOST_PREFIX = "not answered: "
-OTHER_TYPE = "the endpoint returned an object of another type, without the list"
-CHANGED = "its rows changed while experiments found out how it goes on."
 KEPT_AS_WRITTEN = "{} was kept as written; follow={!r} requests all items."
 NULL_LIST = "the endpoint returned null for it, or for an object around it, and no error."
-MAY_BE_CUT = "nothing shows that it is whole, and a sign suggests that it may be cut"
-LEFT_OUT = "`path` leaves it out, so no further pages were requested; it may have more items."
 NO_COUNTS: Mapping[str, int] = MappingProxyType({})
 
 
@@ -189,22 +177,14 @@ class Crawler:
         self._requests_infos = True  # whether page info of lists left out is added
         self._skeleton: Any = None
         self._first_attempts = 0
-        self._roles = roles
-        self._own_roles: dict[tuple[str, str], ListRole] = {}  # found by this crawler
-        self._judged_lengths: dict[str, Counter[int]] = {}  # of the lists judged, by name
-        self._findings: dict[str, Finding] = {}  # on lists that no convention pages, by name
-        self._searches: list[RoleSearch] = []  # whose experiments are not finished
-        self._trials: Generator[Trial, Rows | None, Finding] | None = None
-        self._trial: Trial | None = None  # the experiment that is under way
-        self._trial_request: PageRequest | None = None
-        self._trial_sentences: list[str] = []
-        self._ended_searches: list[RoleSearch] = []  # that found how their list goes on
-        self._new_plan: PagingPlan | None = None  # to begin with, where experiments found roles
+        self._has_roles = roles is not None
+        self._experiments = Experiments(limits, roles, self._note_kept)
+        self._trial_request: PageRequest | None = None  # of the experiment that is under way
         self._start(plan)
 
     def _start(self, plan: PagingPlan) -> None:
         """Begin to follow the lists of a plan."""
-        self._plan, self._new_plan = plan, None
+        self._plan = plan
         self.data: Any = None
         self.begun = False
         self._errors: list[Mapping[str, Any]] = []
@@ -216,6 +196,7 @@ class Crawler:
         self._lost: dict[ListCursor, str] = {}  # their next page came as null
         self._undecided: list[ListCursor] = []  # they ended with MAY_CONTINUE
         self._doubts = CompletenessDoubts(plan.path)
+        self._experiments.begin(plan, self._doubts)
         self._unknown_lists: tuple[str, ...] = ()
         # Items of the largest page, by field and requested size.
         self._largest: Counter[tuple[PagedField, int | None]] = Counter()
@@ -249,10 +230,10 @@ class Crawler:
         if self._is_spent:
             self._skip_verification()
             return []
-        if self._searches:
-            return [self._build_trial()]
-        if self._new_plan is not None:
-            self._start(self._new_plan)
+        if self._experiments.trial is not None:
+            return [self._build_trial(self._experiments.trial)]
+        if self._experiments.new_plan is not None:
+            self._start(self._experiments.new_plan)
             return [self.build_first_request()]
         most = self.limits.max_requests
         left = None if most is None else most - self.requests
@@ -387,14 +368,12 @@ class Crawler:
         """Process the answer to a request."""
         self._unanswered.pop(request, None)
         self.requests += request.sent
-        if self._trial is not None and request is self._trial_request:
-            rows = self._trial.suspect.read_rows(result.data)
-            self._searches[0].new_counts = self._trial.suspect.read_counts(result.data)
+        if request is self._trial_request:
             # Errors of values in the rows that the first answer has, too, refuse nothing.
             known = {*map(read_error_fields, self._errors)} - {()}
             is_refused = not known.issuperset(map(read_error_fields, result.errors))
-            self._note_refusal(list_messages_of(result.errors))
-            self._advance_search(None if is_refused else rows)
+            messages = list_messages_of(result.errors)
+            self._experiments.add_answer(result.data, messages, is_refused=is_refused)
             return
         if (cached_at := getattr(result.response, "cached_at", None)) is not None:
             self._cached_at.append(cached_at)
@@ -612,7 +591,7 @@ class Crawler:
                 cursor.evidence.is_probing and (counted or check_bound(cursor) == COMPLETE)
             )
             if reason != COMPLETE and not proved:
-                self._doubts.add(field.name, LEFT_OUT)
+                self._doubts.add(field.name, f"{LEFT_OUT}.")
             self._add_lists(field, found.value)
 
     def _add_page_of(
@@ -773,13 +752,12 @@ class Crawler:
         is_placed = bool({"after", "before", "last"} & first.arguments.keys())
         if not (self._keep and self.limits.experiments) or is_placed or len(field.steps) > 1:
             return
-        if first.declared is None or root is None or self._roles is None or field.outer is not None:
+        if first.declared is None or root is None or not self._has_roles or field.outer is not None:
             return
         ways = find_page_arguments(first.declared, {})
         way = next((way for way in ways if way.kind == "offset"), None)
         if way is not None:
-            self._own_roles[root.name, first.name] = ListRole(way)
-            self._new_plan = self._plan.apply_roles({**self._roles, **self._own_roles})
+            self._experiments.add_role((root.name, first.name), ListRole(way))
             again = f"its cursors lost rows, so it was read by `{format_argument(way.position)}`"
             self._remarks[f"{field.name}: {again}."] = None
 
@@ -906,138 +884,33 @@ class Crawler:
         """Judge the lists that no convention pages; begin experiments where they may be cut."""
         if self._is_plain:
             return
-        for search in self._ended_searches:
-            role = self._own_roles[search.suspect.coordinate]
-            is_one_page = role.arguments.kind == "none"
-            before = search.get_known_rows() if is_one_page else search.rows
-            if not begins_with(search.suspect.read_rows(self.data), before):
-                self._doubts.add(search.suspect.name, CHANGED)
-                (self._roles or {}).pop(search.suspect.coordinate, None)
-        new = [suspect for suspect in self._plan.suspects if suspect.name not in self._findings]
-        for suspect in new:
-            counts = suspect.read_counts(self.data)
-            lengths = suspect.read_lengths(self.data)
-            length = max(lengths, default=0)
-            self._judged_lengths[suspect.name] = Counter(lengths)
-            path = self._plan.path
-            is_left_out = path is not None and not is_on_path(suspect.name, path)
-            together = sum(lengths) if suspect.is_nested else 0
-            finding = find_sign_of_cut(
-                suspect, length, counts, can_ask=not is_left_out, together=together
-            )
-            if suspect.is_absent(self.data):
-                finding = Finding(OTHER_TYPE)
-            if finding is None and self._is_kept(suspect, length):
-                finding = Finding("its size is part of the question", is_complete=True)
-            if finding is None and is_left_out:
-                finding = Finding(LEFT_OUT.rstrip("."))
-            if finding is None and self.limits.experiments and is_askable(suspect):
-                rows = suspect.read_rows(self.data)
-                search = RoleSearch(suspect, rows, counts, self.data, self.limits.paging)
-                self._searches.append(search)
-            else:
-                self._findings[suspect.name] = finding or Finding(MAY_BE_CUT)
         self._unpaged_rows += sum(
             sum(suspect.read_lengths(self.data))
             for suspect in self._plan.suspects
             if not suspect.is_nested
         )
-        self._note_findings()
-        if self._searches:
-            self._advance_search(None)
-
-    def _is_kept(self, suspect: SuspectList, length: int) -> bool:
-        """Return whether a list is complete with the size that is written for it; note that."""
-        follow, leaf = self._plan.follow, suspect.find_kept_size(length)
-        if leaf is None or follow == "all" or suspect.name in follow:
-            return False
-        written = f"`{format_argument(leaf.path)}: {leaf.value}`"
-        self._note_kept(suspect.name, written)
-        return True
+        self._experiments.examine_lists(self.data)
 
     def _note_kept(self, name: str, written: str) -> None:
         self._remarks[f"{name}: {KEPT_AS_WRITTEN.format(written, name)}"] = None
         self._kept[name] = None
 
-    def _judge_later_pages(self) -> None:
-        """Doubt lists in rows that came after the first answer, and look cut although none did."""
-        for suspect in self._plan.suspects if isinstance(self.data, dict) else ():
-            finding = self._findings.get(suspect.name)
-            if not suspect.is_nested or finding is None or not finding.is_complete or finding.role:
-                continue
-            lengths, judged = Counter(suspect.read_lengths(self.data)), self._judged_lengths
-            length = max(lengths - judged[suspect.name], default=0)
-            # A size that did not cut the lists judged may cut another one of their length.
-            if length > max(judged[suspect.name], default=0) or finding.is_of_size:
-                judged[suspect.name] = lengths
-                if not self._is_kept(suspect, length) and is_likely_cut(suspect, length):
-                    self._doubts.add(suspect.name, f"{MAY_BE_CUT}.")
-
-    def _note_findings(self) -> None:
-        for name, finding in self._findings.items():
-            if not finding.is_complete and not finding.is_followed:
-                self._doubts.add(name, f"{finding.reason}.")
-
-    def _build_trial(self) -> PageRequest:
-        """Return the request of the next experiment."""
-        assert self._trial is not None  # noqa: S101 - while there are searches
-        suspect, values = self._trial
-        text, used = self._plan.write_trial(suspect, values, self._sizes.list_edits())
+    def _build_trial(self, trial: Trial) -> PageRequest:
+        """Return the request of an experiment."""
+        text, used = self._plan.write_trial(trial.suspect, trial.values, self._sizes.list_edits())
         variables = {name: value for name, value in self._variables.items() if name in used}
         self._trial_request = PageRequest(text, variables)
         return self._trial_request
-
-    def _advance_search(self, rows: Rows | None) -> None:
-        """Process the rows of an experiment, None if it was refused; or begin the next search."""
-        search = self._searches[0]
-        if self._trials is None:
-            self._trials = search.run()
-        try:
-            self._trial = self._trials.send(rows)
-        except StopIteration as stop:
-            self._end_search(search, stop.value)
-            if self._searches:
-                self._advance_search(None)
-
-    def _end_search(self, search: RoleSearch, finding: Finding) -> None:
-        """Take the finding of a search; with the last one, follow the lists that go on."""
-        self._searches.remove(search)
-        self._trials = self._trial = self._trial_request = None
-        self._trial_sentences += search.trials
-        self._findings[search.suspect.name] = finding
-        coordinate = search.suspect.coordinate
-        if finding.role is not None and self._roles is not None:
-            if finding.is_followed:
-                self._roles[coordinate] = finding.role
-            self._own_roles[coordinate] = finding.role
-            self._ended_searches.append(search)
-        if self._searches:
-            return
-        if self._own_roles:
-            roles = {**(self._roles or {}), **self._own_roles}
-            self._new_plan = self._plan.apply_roles(roles)
-        else:
-            self._note_findings()
-
-    def _note_refusal(self, messages: list[str]) -> None:
-        texts = [f": {sanitize_text(text, 120)}" for text in messages[:1]]
-        self._searches[0].refusal = "".join(texts)
 
     def _refuse_trial(self, request: PageRequest, error: GqlnbError) -> bool:
         """Process the failure of an experiment; stop all where the endpoint needs a rest."""
         if request is not self._trial_request:
             return False
         if isinstance(error, QueryError | ReplayError) or is_overload(error):
-            self._note_refusal(list_messages(error))
-            self._advance_search(None)
+            self._experiments.add_answer(None, list_messages(error), is_refused=True)
         else:
-            self._end_searches(f"the experiments ended: {sanitize_text(error, 200)}")
+            self._experiments.end(f"the experiments ended: {sanitize_text(error, 200)}")
         return True
-
-    def _end_searches(self, reason: str) -> None:
-        """End the experiments that are not finished; their lists stay doubtful."""
-        for search in list(self._searches):
-            self._end_search(search, Finding(f"{MAY_BE_CUT}; {reason}"))
 
     # -- page by page
 
@@ -1109,7 +982,7 @@ class Crawler:
     @property
     def is_open(self) -> bool:
         """Whether a list can be continued."""
-        waits = self._open or self._held or self._lost or self._searches or self._new_plan
+        waits = self._open or self._held or self._lost or self._experiments.is_open
         return bool(waits) or not self.begun
 
     @property
@@ -1137,7 +1010,7 @@ class Crawler:
     def name_unproved(self) -> str:
         """Return the names of the lists whose end is not proved yet, for people."""
         lists = (cursor.field.name for cursor in (*self._open, *self._held))
-        names = [*dict.fromkeys([*(each.suspect.name for each in self._searches), *lists])]
+        names = [*dict.fromkeys([*self._experiments.list_names(), *lists])]
         shown = ", ".join(names[:MAX_NAMED])
         return f"{shown}, ..." if names[MAX_NAMED:] else shown
 
@@ -1162,8 +1035,8 @@ class Crawler:
 
     def build_report(self, ended: str | None = None) -> Report:
         """Return the report; `ended` is the reason if paging was interrupted."""
-        self._judge_later_pages()
-        if ended is None and (self._open or self._held or self._searches or self._new_plan):
+        self._experiments.judge_later_pages(self.data)
+        if ended is None and (self._open or self._held or self._experiments.is_open):
             spent = STOPPED if self.is_stopped else "max_requests"
             ended = spent if self._is_spent else MORE_PAGES_FOLLOW
         ended = ended or self._doubts.get_first_end()
@@ -1194,7 +1067,7 @@ class Crawler:
         has_lists = self._sizes.base_sizes or self._plan.suspects or is_kept
         if self.begun and not (has_lists or self._is_plain):
             notes.append(NO_LIST)
-        notes += self._trial_sentences
+        notes += self._experiments.sentences
         notes += self._remarks
         if self._sizes.base_sizes and self._plan.schema is None:
             notes.append("Lists were found by their names, as no schema is available.")

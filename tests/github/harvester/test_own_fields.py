@@ -18,6 +18,7 @@ from gqlnb.errors import TransportError
 from gqlnb.github.harvester.own_fields import parse_fields
 from gqlnb.github.standin.simulation import Simulation
 from tests.github.harvester.logging_standin import rows
+from tests.github.test_github_failures import fast_waits
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -109,7 +110,8 @@ def service(people):
 @pytest.fixture
 def quick(monkeypatch):
     """Send requests again at once."""
-    monkeypatch.setattr("time.sleep", lambda _seconds: None)
+    for name, value in fast_waits():
+        monkeypatch.setattr(name, value)
 
 
 def assert_equal(found: pd.DataFrame, wanted: pd.DataFrame) -> None:
@@ -329,6 +331,7 @@ def test_a_node_that_is_refused_alone_keeps_its_row(service):
     assert made.frame()["forkCount"].isna().tolist() == [n == 7 for n in range(len(frame))]
 
 
+@pytest.mark.usefixtures("quick")
 def test_fields_that_no_repository_can_have_end_the_harvest(client, standin):
     """After a few requests, with the endpoint's reason."""
     fields = "languages(first: 200) { totalCount nodes { name } }"

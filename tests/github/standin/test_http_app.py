@@ -572,8 +572,9 @@ def test_query_timeouts_are_json():
 
 
 @pytest.mark.parametrize("fault", ["gateway", "timeouts"])
-def test_our_client_reports_the_status(fault):
+def test_our_client_reports_the_status(fault, monkeypatch):
     """Each is a TransportError; no JSON error hides the status."""
+    monkeypatch.setattr("gqlnb.http.rate_limit_rules.FIRST_BACKOFF", 0.0005)
     client = connect(simulated(**{fault: 1.0}), headers=AGENT)
     with pytest.raises(TransportError) as caught:
         client.execute("{ viewer { login } }")

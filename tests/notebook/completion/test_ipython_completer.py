@@ -167,7 +167,7 @@ def silent():
     """Yield the address of an endpoint that does not answer, and the event of its first request."""
     events = {"asked": threading.Event(), "leave": threading.Event()}
     server = HTTPServer(("127.0.0.1", 0), type("Handler", (Silent,), events))
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     try:
         yield f"http://127.0.0.1:{server.server_port}/graphql", events["asked"]

@@ -22,7 +22,9 @@ INLINE_OPERATION = re.compile(r"\{|(?:query|mutation|subscription)\b")
 TYPES = ("result", "frame", "frames", "json", "arrow", "pandas", "polars", "raw")
 PARAM = ("-p", "--param")
 MAGIC_NAME = r"(?:graphql|gql)\b"
-CELL_MAGIC = re.compile(rf"\s*%%{MAGIC_NAME}(?P<line>[^\n]*)(?P<newline>\n?)")
+# Cell magics of IPython that run the rest of the cell as a cell of its own.
+OUTER_MAGICS = r"(?:\s*%%(?:capture|prun|time|timeit)\b[^\n]*\n)*"
+CELL_MAGIC = re.compile(rf"{OUTER_MAGICS}\s*%%{MAGIC_NAME}(?P<line>[^\n]*)(?P<newline>\n?)")
 LINE_MAGIC = re.compile(rf"\s*(?:[^\W\d]\w*\s*=\s*)?%{MAGIC_NAME}(?P<line>.*)")
 # Unlike :func:`find_inline_operation` also behind a quote that is still open.
 TYPED_OPERATION = re.compile(r"(?:^|\s)(?=\{|(?:query|mutation|subscription)\b)")

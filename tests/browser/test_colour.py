@@ -43,6 +43,17 @@ def test_a_graphql_cell_is_highlighted_as_graphql(
     assert {"def", "return", "None"} <= {*shown(notebook.cell(1))}
 
 
+def test_a_timed_cell_is_highlighted_as_graphql(
+    open_notebook: Callable, write_notebook: Callable[[list[str]], str]
+) -> None:
+    """Both magics have one colour, and the query the colours that it has without `%%time`."""
+    notebook = open_notebook(write_notebook([CELL, f"%%time\n{CELL}"]))
+    expect(notebook.page.locator("[data-gqlnb]")).to_have_count(2)
+    usual, timed = shown(notebook.cell(0)), shown(notebook.cell(1))
+    assert timed.pop("%%time") == usual["%%graphql demo"]
+    assert timed == usual
+
+
 def test_highlighting_follows_the_magic(
     open_notebook: Callable, write_notebook: Callable[[list[str]], str]
 ) -> None:

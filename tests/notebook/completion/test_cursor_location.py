@@ -19,6 +19,8 @@ def at(marked: str):
         ("%%graphql |", " ", "", False, 1),
         ("\n  %%gql x\n{ |a }", " x", "{ a }", True, 2),
         ("%%graphql\n|", "", "", True, 0),
+        ("%%time\n%%graphql x\n{ |a }", " x", "{ a }", True, 2),
+        ("%%capture out\n%%timeit -n1\n\n%%gql x|\n{ a }", " x", "{ a }", False, 2),
         ("x = 1\n%graphql demo { h| }", " demo ", "{ h }", True, 3),
         ("r = %gql c|onnections", " connections", "", False, 2),
         ("%graphql query { |", " ", "query { ", True, 8),
@@ -42,6 +44,8 @@ def test_cursor_inside_a_magic(marked, line, text, inside, offset):
         "x = 1\n%%graphql\n{ a|",
         "%time f(|",
         "%%sql\na|",
+        "%%sql\n%%graphql\n{ a|",
+        "%%time\nx = 1\n%%graphql\n{ a|",
     ],
 )
 def test_cursor_outside_the_magic(marked):

@@ -2,7 +2,8 @@
 
 import { watchOutputs } from "./outputs.js";
 
-const CELL = /^\s*%%(?:graphql|gql)\b/;
+// Before it may stand cell magics of IPython that run the rest of the cell as a cell of its own.
+const CELL = /^\s*(?:%%(?:capture|prun|time|timeit)\b[^\n]*\n\s*)*%%(?:graphql|gql)\b/;
 const LINE = /^\s*(?:[^\W\d]\w*\s*=\s*)?%(?:graphql|gql)\s/;
 const START = 200; // characters of a cell that are looked at: a magic stands at its beginning
 
@@ -39,8 +40,8 @@ export const graphql = {
 
 function magic(stream, state) {
   const blank = stream.match(/^\s*$/);
+  state.magic = isGraphql(stream.string);
   stream.skipToEnd();
-  state.magic = !blank;
   return blank ? null : "meta";
 }
 
@@ -159,7 +160,7 @@ export function editing({ language, state, view }, text, onLine = () => {}) {
     return { effects: kind.reconfigure(now ? on : []) };
   });
   const telling = view.EditorView.updateListener.of(({ docChanged, state: { doc } }) => {
-    if (docChanged && inside(doc)) onLine(doc.sliceString(0, START).trimStart().split("\n")[0]);
+    if (docChanged && inside(doc)) onLine(doc.sliceString(0, START).split("\n").find(isGraphql));
   });
   // A cell of Python, while its cursor is in a line that begins with %graphql: for Ctrl-Space.
   const line = view.EditorView.editorAttributes.of(({ state: { doc, selection } }) =>

@@ -1,6 +1,7 @@
 // The side panel: endpoints, schema and history of the active notebook's kernel. All it shows comes
 // from the kernel (notebook/panel.py), which sends no secret; texts become text nodes.
 
+import { isGraphql } from "./graphql.js";
 import { addCommands } from "./panel_commands.js";
 import { SchemaTree } from "./panel_schema.js";
 import { ICON, STYLE, make } from "./panel_style.js";
@@ -236,7 +237,7 @@ class Panel {
   /** Put fields at the cursor of the active cell, on lines of their own. */
   insert(text) {
     const { editor, model } = this.tracker.currentWidget.content.activeCell ?? {};
-    if (!editor || !/^\s*%%(graphql|gql)\b/.test(model.sharedModel.getSource()))
+    if (!editor || !isGraphql(model.sharedModel.getSource()))
       throw new Error("The active cell is not a %%graphql cell. Press New cell.");
     const { line, column } = editor.getCursorPosition();
     const [before, after] = [editor.getLine(line).slice(0, column), editor.getLine(line).slice(column)];

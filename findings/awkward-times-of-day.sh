@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Awkward Array: a time of day from Arrow is a moment of the year 1970.
 #
-# Guessed before: an Arrow table is read with its types, and what has no counterpart is refused, as
+# One would expect: an Arrow table is read with its types, and what has no counterpart is refused, as
 # decimals are. 01:02:03 of a column of the type time64 stays a time, or becomes a duration.
 # What happens: it becomes datetime64, and the value is 1970-01-01T01:02:03. A date beside it is a
 # date. Nothing says that the day was added, and written to Arrow again the column is a timestamp.

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # GeoPandas: in GeoJSON an object becomes Python's text for it, and a text becomes a list.
 #
-# Guessed before: GeoJSON is JSON, so a column of objects is written as objects, or all of them as
+# One would expect: GeoJSON is JSON, so a column of objects is written as objects, or all of them as
 # texts, and a column of texts is texts.
 # What happens: each value is written as Python prints it, and what looks like JSON is written as
 # such. {"n": 1} stays an object, and {"n": null} beside it is the text "{'n': None}", which no

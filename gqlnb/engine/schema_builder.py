@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import inspect
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import contextmanager
@@ -56,6 +57,9 @@ type Query {
 """
 
 
+FILE_NAME = re.compile(r"\S{1,4000}\.(?:graphqls?|gql|json)")
+
+
 # The garbage collector is paused while a schema is built, since half a million new objects are
 # not garbage. Freezing and unfreezing then moves them to the oldest generation, so that the next
 # collection does not traverse them all.
@@ -75,7 +79,8 @@ def build_sdl_schema(sdl: str, parsed: ParsedSdl | None = None) -> GraphQLSchema
         If the text is invalid; it lists all errors with line, column and caret.
     """
     if not isinstance(sdl, str):
-        msg = f"SDL is text; got {type(sdl).__name__}."
+        advice = " Give its text: path.read_text()." if hasattr(sdl, "read_text") else ""
+        msg = f"SDL is text; got {type(sdl).__name__}.{advice}"
         raise SchemaError(msg)
     if not sdl.strip():
         msg = "The SDL is empty. Write at least: type Query { hello: String }"
@@ -115,6 +120,9 @@ def parse_sdl(sdl: str, *, locations: bool = True) -> ParsedSdl:
                 return ParsedSdl(None, errors)
             return ParsedSdl(document, validate_sdl(document))
     except GraphQLError as error:
+        if FILE_NAME.fullmatch(sdl.strip()):
+            advice = "This is the name of a file. Give its text: pathlib.Path(name).read_text()."
+            return ParsedSdl(None, [GraphQLError(advice)])
         return ParsedSdl(None, [error])
     except RecursionError:
         return ParsedSdl(None, [GraphQLError("The SDL is nested too deeply to parse.")])

@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+from pathlib import Path
 
 import pytest
 from graphql import build_schema, graphql_sync
@@ -194,7 +195,9 @@ def test_a_wrong_query_raises_before_anything_runs(people, text, variables, mess
         ("interface I { a: Int } type Query implements I { b: Int }", "expected but Query"),
         ("{ hello }", "an operation, not a schema"),
         ("", "The SDL is empty"),
-        (None, "SDL is text; got NoneType"),
+        (None, "SDL is text; got NoneType.$"),
+        (Path("schema.graphql"), r"got \w*Path. Give its text: path.read_text\(\)"),
+        ("schemas/shop.graphqls", "the name of a file. Give its text"),
         ("type Query { a: " + "[" * 100_000, "nested too deeply|Syntax Error"),
     ],
 )

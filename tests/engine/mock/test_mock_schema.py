@@ -459,6 +459,7 @@ def test_an_introspection_with_an_invalid_default_is_mocked():
         ("type Query {", "Syntax Error"),
         ("type Query { a: Nope }", "Unknown type 'Nope'"),
         ("", "The SDL is empty"),
+        ("schema.graphql", "the name of a file"),
         ("{ hello }", "begins like JSON, but is not"),
         ('{"data": null}', "no '__schema'"),
         ({"__schema": {}}, "not the result of an introspection query"),

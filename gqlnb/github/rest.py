@@ -18,6 +18,7 @@ JSON::
 from __future__ import annotations
 
 import logging
+import os
 import re
 import threading
 from collections.abc import Callable, Iterable, Mapping
@@ -32,7 +33,13 @@ from msgspec.structs import astuple
 
 from gqlnb.github.repositories import Repository, load_snapshot
 from gqlnb.http.messages import parse_headers, parse_host
-from gqlnb.server.listener import GRACE_SECONDS, bind_socket, find_calling_cell, resolve_address
+from gqlnb.server.listener import (
+    GRACE_SECONDS,
+    bind_socket,
+    find_calling_cell,
+    redirect_sockets,
+    resolve_address,
+)
 from gqlnb.tokens import Token
 
 if TYPE_CHECKING:
@@ -43,6 +50,17 @@ _HOST = "127.0.0.1"
 # Python prints the records of a logger without handlers; in a notebook they would land in a cell.
 logging.getLogger("uvicorn.error").addHandler(logging.NullHandler())
 _open_servers: list[RestServer] = []
+
+
+def _abandon_after_fork() -> None:
+    redirect_sockets(server.sock for server in _open_servers)
+    _open_servers.clear()
+
+
+# In a forked child, which has no server threads, and would hold the ports of its parent.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_abandon_after_fork)
+
 Keys = Mapping[str, Token | str] | None
 MAX_BODY_BYTES = 2**16  # the longest sensible body has a few hundred
 # The names that this machine has for itself, on the address we listen on. Any other name that
@@ -259,6 +277,8 @@ class RestServer:
         The port, also where the system chose it.
     cell : CellRun or None
         The notebook cell that opened it with port 0.
+    sock : socket
+        The socket that listens.
 
     Raises
     ------
@@ -277,14 +297,19 @@ class RestServer:
             is_rerun = self.cell is not None and self.cell.is_rerun_of(other.cell)
             if other.port == port or is_rerun:
                 other.close()
-        sock = bind_socket(resolve_address(_HOST, port))
+        self.sock = sock = bind_socket(resolve_address(_HOST, port))
         self.port: int = sock.getsockname()[1]
         self.url = f"http://{_HOST}:{self.port}"
         self._is_port_chosen = port == 0
-        seconds = int(GRACE_SECONDS)
-        self._uvicorn = uvicorn.Server(
-            uvicorn.Config(application, log_config=None, timeout_graceful_shutdown=seconds)
+        config = uvicorn.Config(
+            application,
+            lifespan="off",
+            ws="none",
+            log_config=None,
+            access_log=False,
+            timeout_graceful_shutdown=int(GRACE_SECONDS),
         )
+        self._uvicorn = uvicorn.Server(config)
         # The socket listens already: a client that connects before the thread runs has to wait.
         self._thread = threading.Thread(
             target=self._uvicorn.run, args=([sock],), name=f"gqlnb-{self.port}", daemon=True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import subprocess
 import sys
@@ -67,6 +68,39 @@ print(first.closed, second.closed, shell.user_ns["two"].closed)
         [sys.executable, "-c", code], capture_output=True, check=False, text=True, timeout=60
     )
     assert (done.stdout, done.stderr) == ("True False False\n", "")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_a_forked_child_does_not_hold_the_port():
+    """The port is free when the parent has closed the server, while the child lives."""
+    # A thread that imports concurrent.futures.thread during a fork adds its hooks between the calls
+    # of the hooks, so that Python releases a lock that it has not acquired, and says so.
+    code = """
+import concurrent.futures.thread, os, socket
+from gqlnb.github import rest
+
+server = rest.serve(port=0)
+there, here = os.pipe(), os.pipe()
+child = os.fork()
+if child == 0:
+    os.close(here[1])  # so that it ends with the parent
+    os.write(there[1], b"closed" if server.closed else b"open")
+    os.read(here[0], 1)
+    os._exit(0)
+print(os.read(there[0], 6), server.closed)
+server.close()
+try:
+    socket.create_connection(("127.0.0.1", server.port), timeout=20)
+except ConnectionRefusedError:
+    print("refused")
+rest.serve(port=server.port).close()
+os.write(here[1], b"1")
+print(os.waitpid(child, 0)[1])
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, check=False, text=True, timeout=60
+    )
+    assert (done.stdout, done.stderr) == ("b'closed' False\nrefused\n0\n", "")
 
 
 def test_a_port_in_use_raises_immediately():

@@ -13,7 +13,7 @@ import pytest
 from gqlnb import Access, Client, Limits, Schema, Token, serve
 from gqlnb.document.document import Document
 from gqlnb.document.sized_cache import MAX_CACHED_CHARACTERS
-from gqlnb.server import scheduling
+from gqlnb.server import app, scheduling
 from gqlnb.server.app import MAX_HEAD_BYTES, MAX_HEADS, App
 from gqlnb.server.scheduling import SpeedRecord
 
@@ -184,6 +184,21 @@ def known_head(length):
         b"POST /graphql HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
         b"Content-Length: %d\r\n\r\n" % length
     )
+
+
+def test_a_cached_head_is_not_checked_again_for_a_new_text(wire, monkeypatch):
+    """Its bytes passed every check, whatever the body is."""
+    one, checked = wire(), []
+    ask(one, "{ hello }", times=2)
+    plain = app.check_preconditions
+    monkeypatch.setattr(
+        app, "check_preconditions", lambda *given: checked.append(given) or plain(*given)
+    )
+    for name in "abc":
+        assert ask(one, f"{{ {name}: hello }}", times=1)[2]["data"] == {name: "Hello!"}
+    assert len(checked) == 1  # the head of a longer body, once
+    ask(one, "{ d: hello }", b"X-Other: 1")
+    assert len(checked) == 2
 
 
 def test_a_cached_head_does_not_fix_the_body(wire, quick):

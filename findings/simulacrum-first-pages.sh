@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # @simulacrum/github-api-simulator: without `first` a connection has 100 rows, and says "no more".
 #
-# Guessed before: as at GitHub a connection without a size is refused, or it has all rows; and where
+# One would expect: as at GitHub a connection without a size is refused, or it has all rows; and where
 # a page has fewer rows than `totalCount`, `hasNextPage` is true.
 # What happens: of 235 repositories the first 100 come, with `totalCount: 235` and `hasNextPage:
 # false`. With `first: 100` the same rows come, and `hasNextPage` is true. A client that is tested

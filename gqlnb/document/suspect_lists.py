@@ -311,7 +311,7 @@ def find_objects(
             if at == len(steps):
                 yield path, value
             else:
-                waiting.append((path, value.get(steps[at]), at + 1))
+                waiting.append(((*path, steps[at]), value.get(steps[at]), at + 1))
 
 
 def split_name(name: str) -> set[str]:

@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from gqlnb.client.paging.offset_cursors import are_offsets, detect_offset_format
-from gqlnb.document.paging_conventions import format_argument, get_at_path
+from gqlnb.document.paging_conventions import (
+    are_offsets,
+    detect_offset_format,
+    format_argument,
+    get_at_path,
+)
 from gqlnb.document.selections import ADDED_PREFIX, is_on_path
 from gqlnb.document.suspect_lists import is_usual
 from gqlnb.result.paging_report import COMPLETE, LIMITS_REACHED

@@ -79,9 +79,9 @@ from gqlnb.result.shape import build_response_shape, observe_forms
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from gqlnb.client.endpoint import PagingOptions
     from gqlnb.client.paging.cursors import Position, ResponsePath
     from gqlnb.client.paging.experiments import Trial
-    from gqlnb.client.paging.options import PagingLimits
     from gqlnb.document.paged_fields import PagedField
     from gqlnb.document.paging_plan import PagingPlan
     from gqlnb.result.shape import ScalarForms
@@ -150,7 +150,7 @@ class Crawler:
         self,
         plan: PagingPlan,
         variables: Mapping[str, Any],
-        limits: PagingLimits,
+        limits: PagingOptions,
         source: str,
         *,
         keep: bool = True,
@@ -527,26 +527,22 @@ class Crawler:
                 self._check_left_out(field, holder)
             if field.outer is not outer or field not in self._sizes.base_sizes:
                 continue
-            depth = field.anchor.depth if field.anchor else -1
             begun = []
-            for found in find_lists(holder, field.steps, depth, plain_list=field.is_plain):
-                path = found.path
-                if before and PLAIN_LIST_STEP in before:
-                    path = (int(path[0]) + before[PLAIN_LIST_STEP], *path[1:])
-                elif before:
-                    path = (path[0], int(path[1]) + before[str(path[0])], *path[2:])
-                where_found = (*where, *path)
-                cursor = ListCursor(field, found.value, where_found, keeps_rows=self._keep)
-                cursor.attach(found)
+            for (*path,), page in find_lists(holder, field):
+                cursor = ListCursor(field, page, keeps_rows=self._keep)
+                cursor.attach(holder, path)
+                if before:
+                    path[1] = int(path[1]) + before[str(path[0])]
+                cursor.path = (*where, *(step for step in path if step != PLAIN_LIST_STEP))
                 cursor.place.begin(self._plan.read_start(field))
                 cursor.round, cursor.evidence.longest_answer = self._round, self.longest_answer
                 if outer is None:
                     self._outermost.append(cursor)
                 if field.last_row:
                     cursor.last_page = get_at_path(self.data, field.last_row)
-                    cursor.note_shared_cursors(found.value)
+                    cursor.note_shared_cursors(page)
                 size = self._sizes.get_size(field) or self._plan.read_size(field)
-                self._add_page(cursor, found.value, size)
+                self._add_page(cursor, page, size)
                 begun.append(cursor)
             self._shared_limits[field].add_lists(begun)
 
@@ -563,24 +559,24 @@ class Crawler:
         size = self._plan.read_size(field) or 0
         written = f"`{format_argument(field.arguments.size)}: {size}`"
         cursors = []
-        for found in find_lists(holder, field.steps, -1, plain_list=field.is_plain):
-            cursor = ListCursor(field, found.value, found.path)
+        for _, page in find_lists(holder, field):
+            cursor = ListCursor(field, page)
             cursors.append(cursor)
-            cursor.add_lengths(found.value, size)
+            cursor.add_lengths(page, size)
             if cursor.evidence.last_length >= size > 0:
                 self._note_kept(field.name, written)
             self._unpaged_rows += cursor.evidence.last_length if field.outer is None else 0
-            self._add_lists(field, found.value)
+            self._add_lists(field, page)
         self._shared_limits[field].add_lists(cursors)
 
     def _check_left_out(self, field: PagedField, holder: dict[str, Any]) -> None:
         """Note a doubt for each list that `path` leaves out, unless its first page is the whole."""
-        for found in find_lists(holder, field.steps, -1, plain_list=field.is_plain):
-            cursor = ListCursor(field, found.value, found.path, reachable=True)
+        for _, page in find_lists(holder, field):
+            cursor = ListCursor(field, page, reachable=True)
             cursor.place.begin(self._plan.read_start(field))
-            cursor.add_lengths(found.value, self._plan.read_size(field))
-            self._note_total(cursor, found.value)
-            reason = advance_cursor(cursor, found.value, new=True, cut=False, counted=False)
+            cursor.add_lengths(page, self._plan.read_size(field))
+            self._note_total(cursor, page)
+            reason = advance_cursor(cursor, page, new=True, cut=False, counted=False)
             # A list that would be continued to be sure is judged like one that cannot be.
             counted = (
                 cursor.evidence.total == cursor.evidence.last_length != cursor.place.requested_size
@@ -590,7 +586,7 @@ class Crawler:
             )
             if reason != COMPLETE and not proved:
                 self._doubts.add(field.name, f"{LEFT_OUT}.")
-            self._add_lists(field, found.value)
+            self._add_lists(field, page)
 
     def _add_page_of(
         self,
@@ -766,9 +762,8 @@ class Crawler:
         self._unanswered.pop(request, None)
         self.requests += request.sent
         errors = error.result.errors if error.result is not None else ()
-        messages = list_messages(error)
-        if not self.begun and not self._is_plain:
-            return self._restart_first(request, error, messages)
+        messages, is_query_error = list_messages(error), isinstance(error, QueryError)
+        is_first = not (self.begun or self._is_plain)
         # Neither a missing permission nor a rate limit depends on the size of a request.
         may_be_growth = not (isinstance(error, TransportError) and error.status in {401, 403, 429})
         if (
@@ -778,17 +773,13 @@ class Crawler:
             or (may_be_growth and self._refuse_growth(request, errors, messages))
         ):
             return True
-        is_query_error = isinstance(error, QueryError)
-        too_large = (
-            is_overload(error)
-            or (is_query_error and any(map(is_about_size, messages)))
-            or has_size_error(errors)
-        )
         # A limit of cost or aliases is of the whole request: fewer pages keep their size.
         if is_query_error and len(request.cursors) > 1:
             self._batch = max(1, len(request.cursors) // 2)
             self._release_cursors(request)
             return True
+        names_size = is_query_error and not is_first and any(map(is_about_size, messages))
+        too_large = names_size or is_overload(error) or has_size_error(errors)
         if too_large and self._shrink_pages(request):
             return True
         lookups = [cursor for cursor in request.cursors if cursor.key is not None]
@@ -796,34 +787,28 @@ class Crawler:
             self._end_lookups(request, sanitize_text(error, 200))
             return True
         self._release_cursors(request)
-        return False
+        return is_first and self._change_first(error, messages)
 
-    def _restart_first(self, request: PageRequest, error: GqlnbError, messages: list[str]) -> bool:
-        """Return whether to send the first request again, with changes."""
-        too_large = is_overload(error) or has_size_error(
-            error.result.errors if error.result else ()
-        )
-        if too_large and self._shrink_pages(request):
-            return True
+    def _change_first(self, error: GqlnbError, messages: list[str]) -> bool:
+        """Return whether to send the first request with less added to it, or unchanged."""
         if isinstance(error, ReplayError):  # older recordings were made without these fields
             has_infos = self._requests_infos and bool(self._plan.added_infos)
             if has_infos or (self._requests_counts and self._plan.added_counts):
                 self._requests_infos, self._requests_counts = False, has_infos
                 return True
-        if isinstance(error, QueryError):
-            if self._limit_first(messages):
-                return True
-            if self._requests_counts and any(field.last_row for field in self._plan.fields):
-                self._requests_counts = False
-            else:
-                # Sent unchanged, the errors name lines of the user's own text.
-                self._is_plain = True
-                self._sizes.base_sizes.clear()
-                reason = f"The query was not accepted with pages: {sanitize_text(error, 200)}"
-                self._doubts.add("", reason)
+        if not isinstance(error, QueryError):
+            return False
+        if self._limit_first(messages):
             return True
-        self._release_cursors(request)
-        return False
+        if self._requests_counts and any(field.last_row for field in self._plan.fields):
+            self._requests_counts = False
+        else:
+            # Sent unchanged, the errors name lines of the user's own text.
+            self._is_plain = True
+            self._sizes.base_sizes.clear()
+            reason = f"The query was not accepted with pages: {sanitize_text(error, 200)}"
+            self._doubts.add("", reason)
+        return True
 
     def _refuse_growth(
         self,
@@ -990,19 +975,15 @@ class Crawler:
     @property
     def expected(self) -> int | None:
         """Number of items in the outermost lists; None if a total is unknown."""
-        totals = [c.evidence.total for c in self._outermost if c.field in self._sizes.base_sizes]
-        known = [total for total in totals if total is not None]
-        has_all = totals and len(known) == len(totals)
-        return sum(known) + self._unpaged_rows if has_all else None
+        return self.count_expected(None)
 
-    @property
-    def wanted(self) -> int | None:
-        """Number of items in the outermost lists up to `max_results`; None if it is unknown."""
-        most = self.limits.max_results
-        known = [c.evidence.total for c in self._outermost if c.evidence.total is not None]
-        if not known or len(known) < len(self._outermost):
+    def count_expected(self, most: int | None) -> int | None:
+        """Return the number of items in the outermost lists, of each at most `most`."""
+        totals = [cursor.evidence.total for cursor in self._outermost]
+        known = [total for total in totals if total is not None]
+        if not known or len(known) < len(totals):
             return None
-        return sum(total if most is None else min(total, most) for total in known)
+        return self._unpaged_rows + sum(min(total, most or total) for total in known)
 
     def name_unproved(self) -> str:
         """Return the names of the lists whose end is not proved yet, for people."""

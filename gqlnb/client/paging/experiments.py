@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
     from typing import TypeAlias, TypeVar
 
+    from gqlnb.client.endpoint import PagingOptions
     from gqlnb.client.paging.completeness import CompletenessDoubts
-    from gqlnb.client.paging.options import PagingLimits
     from gqlnb.document.paging_conventions import PagingKind
     from gqlnb.document.paging_plan import PagingPlan
     from gqlnb.document.suspect_lists import ArgumentLeaf, Rows, SuspectList
@@ -877,7 +877,7 @@ class Experiments:
 
     def __init__(
         self,
-        limits: PagingLimits,
+        limits: PagingOptions,
         roles: dict[tuple[str, str], ListRole] | None,
         note_kept: Callable[[str, str], None],
     ) -> None:
@@ -927,7 +927,7 @@ class Experiments:
                 continue
             finding = self._judge(suspect, data)
             if finding is None and self._limits.experiments and is_askable(suspect):
-                self._searches.append(RoleSearch(suspect, data, self._limits.paging))
+                self._searches.append(RoleSearch(suspect, data, self._limits.paging or {}))
             else:
                 self._findings[suspect.name] = finding or Finding(MAY_BE_CUT)
         self._note_findings()

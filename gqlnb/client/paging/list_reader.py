@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graphql import VariableNode
-from msgspec.structs import replace
 
 from gqlnb.background import open_thread_pool
-from gqlnb.client.paging.options import PagingOptions
+from gqlnb.client.endpoint import PagingOptions
 from gqlnb.client.progress import Progress
 from gqlnb.document.paging_conventions import IDENTIFIERS
 from gqlnb.document.selections import parse_selections
@@ -252,7 +251,9 @@ class ListReader:
             first = count if total is None else total
             # A list without a cap would never end if it grew by more rows than a page per request.
             most = cap if cap is not None or first is None else find_most_rows(first, cap)
-            crawler.limits = replace(crawler.limits, max_requests=None, max_results=most)
+            crawler.limits = dataclasses.replace(
+                crawler.limits, max_requests=None, max_results=most
+            )
             try:
                 result = self._run_crawler(crawler)
             except QueryError as error:  # such as an offset beyond the cap

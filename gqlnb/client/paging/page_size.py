@@ -12,8 +12,8 @@ from gqlnb.errors import TransportError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from gqlnb.client.endpoint import PagingOptions
     from gqlnb.client.paging.cursors import ListCursor
-    from gqlnb.client.paging.options import PagingLimits
     from gqlnb.document.paged_fields import PagedField
     from gqlnb.document.paging_plan import PagingPlan
     from gqlnb.errors import GqlnbError
@@ -69,7 +69,7 @@ class PageSizes:
     """
 
     def __init__(
-        self, plan: PagingPlan, limits: PagingLimits, *, grows: bool, most: int | None = None
+        self, plan: PagingPlan, limits: PagingOptions, *, grows: bool, most: int | None = None
     ) -> None:
         self.scale = self._calm_answers = self._full_requests = 0
         self._refused_batch = False
@@ -88,7 +88,7 @@ class PageSizes:
             if field.followed and (size is None or size > 0):
                 self.base_sizes[field] = size
 
-    def _choose_size(self, field: PagedField, limits: PagingLimits) -> int | None:
+    def _choose_size(self, field: PagedField, limits: PagingOptions) -> int | None:
         """Return the page size of a field; None to leave it to the endpoint."""
         text_size = self._text_sizes[field]
         if text_size is not None and text_size < 0 and field.kind == "offset":

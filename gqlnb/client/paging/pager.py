@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from msgspec.structs import replace
-
 from gqlnb.background import defer_interrupt, iterate_completed, open_thread_pool, wake_loop
-from gqlnb.client.paging.options import PagingOptions
+from gqlnb.client.endpoint import PagingOptions
 from gqlnb.client.progress import Progress
 from gqlnb.document.document import Document
 from gqlnb.document.variables import bind_variables, check_variable_names
@@ -88,7 +87,7 @@ class Pager:
         text: str | Document,
         variables: Mapping[str, object] | None,
         operation: str | None,
-        options: PagingOptions | Mapping[str, Any],
+        options: PagingOptions,
         *,
         keep: bool = True,
         takes_unpaged: bool = False,
@@ -117,9 +116,8 @@ class Pager:
         from gqlnb.client.paging.crawler import Crawler
         from gqlnb.document.paging_plan import PagingPlan
 
-        if not isinstance(options, PagingOptions):
-            options = PagingOptions(**options)
-        path, limits = options.path, options.check()
+        options = options.check()
+        path = options.path
         # Before the text is parsed: without types it is unknown which fields are connections.
         remarks = self._schema_store.load_for_paging()
         document = self._preparer.parse_document(text, operation)
@@ -139,7 +137,7 @@ class Pager:
             bound,
             takes_unpaged=takes_unpaged,
             roles=roles,
-            follow=options.read_follow() if examines else "all",
+            follow=options.follow if examines else "all",
         )
         plan = build_plan()
         if plan.unfit_roles:  # Strapi and Directus take `page`, or an offset, but not both
@@ -159,7 +157,7 @@ class Pager:
         return Crawler(
             plan,
             bound,
-            limits,
+            options,
             self._source,
             keep=keep,
             most=most,
@@ -317,7 +315,8 @@ class Pager:
                 crawler.add_answer(request, outcome)
             goes_on = isinstance(outcome, Result) or crawler.add_failure(request, outcome)
         if isinstance(outcome, Result):
-            done = crawler.got, crawler.wanted, crawler.requests
+            wanted = crawler.count_expected(crawler.limits.max_results)
+            done = crawler.got, wanted, crawler.requests
             goes_on = bar(*done, self.budget, crawler.name_unproved())
             crawler.is_stopped = crawler.is_stopped or not goes_on
         elif not goes_on:

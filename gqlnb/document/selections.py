@@ -11,10 +11,12 @@ from graphql import (
     FragmentSpreadNode,
     InlineFragmentNode,
     Node,
+    Undefined,
     VariableNode,
     get_named_type,
     parse_value,
     print_ast,
+    value_from_ast_untyped,
 )
 
 from gqlnb.errors import QueryError
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     )
 
     from gqlnb.document.document import Document
+    from gqlnb.document.json_codec import JSON
 
 ADDED_PREFIX = "gqlnb_"  # of every name that is added to a document
 MAX_SELECTIONS = 20_000  # a kilobyte of fragments can expand to millions
@@ -188,6 +191,19 @@ def iterate_variables(node: object) -> Iterator[str]:
                 yield from iterate_variables(member.value)
         for value in getattr(node, "values", None) or ():
             yield from iterate_variables(value)
+
+
+def merge_defaults(document: Document, variables: Mapping[str, JSON] | None) -> dict[str, JSON]:
+    """Return the values of a document's variables, of those without one their defaults."""
+    nodes = {name: node.default_value for name, node in document.variables.items()}
+    defaults = {name: value_from_ast_untyped(node) for name, node in nodes.items() if node}
+    return defaults | dict(variables or {})
+
+
+def read_values(arguments: Mapping[str, ValueNode], variables: dict[str, JSON]) -> dict[str, JSON]:
+    """Return the values of arguments; None for a variable without a value."""
+    values = {name: value_from_ast_untyped(node, variables) for name, node in arguments.items()}
+    return {name: None if value is Undefined else value for name, value in values.items()}
 
 
 def iterate_fields(

@@ -42,9 +42,14 @@ from gqlnb.document.selections import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
+    from typing import TypeAlias
+
+    from graphql import GraphQLArgument
 
     from gqlnb.document.json_codec import JSON
     from gqlnb.document.selections import EditableSelection, NamedType
+
+    ReadArguments: TypeAlias = Callable[[EditableSelection], Mapping[str, JSON]]
 
 ArgumentPath = tuple["str | int", ...]
 ParentPath = tuple["str | int", ...]
@@ -406,7 +411,7 @@ def find_suspect_lists(
     selections: list[EditableSelection],
     root: NamedType,
     handled: Collection[int],
-    read_arguments: Callable[[EditableSelection], Mapping[str, JSON]],
+    read_arguments: ReadArguments,
 ) -> list[SuspectList]:
     """Return the lists that are not paged by a convention, outer ones first.
 
@@ -438,11 +443,7 @@ class _Place(NamedTuple):
 
 
 class _Search:
-    def __init__(
-        self,
-        handled: Collection[int],
-        read_arguments: Callable[[EditableSelection], Mapping[str, JSON]],
-    ) -> None:
+    def __init__(self, handled: Collection[int], read_arguments: ReadArguments) -> None:
         self.handled, self.read_arguments = handled, read_arguments
         self.lists: list[SuspectList] = []
 
@@ -488,6 +489,7 @@ class _Search:
         if twin is not None and not is_plain and not first.inner and columns:
             twin.keys.append(key)
             return
+        declared = carrier[0].declared
         found = SuspectList(
             ".".join(name),
             place.steps,
@@ -495,8 +497,7 @@ class _Search:
             first.kind,
             carrier,
             coordinate,
-            # The members of filters come last: the first few are tried.
-            sorted(self.iterate_leaves(carrier[0]), key=lambda leaf: len(leaf.path)),
+            [] if declared is None else list_leaves(declared.args, self.read_arguments(carrier[0])),
             is_plain,
             place.is_nested,
             holder,
@@ -512,16 +513,6 @@ class _Search:
                 _add_cursors(carrier)
         self.lists.append(found)
 
-    def iterate_leaves(self, carrier: EditableSelection) -> Iterator[ArgumentLeaf]:
-        """Yield the scalars of a field's arguments, those in input objects and lists too."""
-        given = self.read_arguments(carrier)
-        declared = carrier.declared
-        for name, argument in declared.args.items() if declared is not None else ():
-            value = given[name] if name in given else read_default(argument)
-            yield from _iterate_leaves(
-                argument.type, (name,), value, is_written=name in given, required=()
-            )
-
 
 def has_arguments(carrier: list[EditableSelection]) -> bool:
     """Return whether a field takes arguments."""
@@ -529,62 +520,64 @@ def has_arguments(carrier: list[EditableSelection]) -> bool:
     return declared is not None and bool(declared.args)
 
 
-def _iterate_leaves(
-    kind: NamedType,
-    path: ArgumentPath,
-    value: JSON,
-    *,
-    is_written: bool,
-    required: tuple[ArgumentPath, ...],
+def list_leaves(
+    arguments: Mapping[str, GraphQLArgument], given: Mapping[str, JSON]
+) -> list[ArgumentLeaf]:
+    """Return the scalars of arguments, those in input objects and lists too.
+
+    The members of filters come last: the first few are tried.
+    """
+    around = ArgumentLeaf((), None, None, is_number=False, is_text=False, is_written=True)
+    return sorted(_iterate_members(arguments, given, around), key=lambda leaf: len(leaf.path))
+
+
+def _iterate_members(
+    members: Mapping[str, Any],
+    given: Mapping[str, JSON],
+    around: ArgumentLeaf,
 ) -> Iterator[ArgumentLeaf]:
+    is_object = bool(around.path) and not given
+    needed = [n for n, member in members.items() if is_object and is_required_input_field(member)]
+    for name, member in members.items():
+        others = ((*around.path, other) for other in needed if other != name)
+        leaf = msgspec.structs.replace(
+            around,
+            path=(*around.path, name),
+            is_written=around.is_written and name in given,
+            required=(*around.required, *others),
+        )
+        value = given[name] if name in given else read_default(member)
+        yield from _iterate_scalars(member.type, value, leaf)
+
+
+def _iterate_scalars(kind: NamedType, value: JSON, leaf: ArgumentLeaf) -> Iterator[ArgumentLeaf]:
+    """Yield the candidates in a value: scalars that are absent, or whole numbers."""
     kind = get_nullable_type(kind)
     if is_list_type(kind):
         if value is not None and not isinstance(value, list):  # it is read as a list of one item
-            inner = kind.of_type
-            yield from _iterate_leaves(inner, path, value, is_written=is_written, required=required)
+            yield from _iterate_scalars(kind.of_type, value, leaf)
         for index, item in enumerate(value if isinstance(value, list) else ()):
-            yield from _iterate_leaves(
-                kind.of_type, (*path, index), item, is_written=is_written, required=required
-            )
-    elif is_input_object_type(kind) and len(path) <= MAX_DEPTH:
+            inner = msgspec.structs.replace(leaf, path=(*leaf.path, index))
+            yield from _iterate_scalars(kind.of_type, item, inner)
+    elif is_input_object_type(kind) and len(leaf.path) <= MAX_DEPTH:
         given = value if isinstance(value, dict) else {}
-        needed = [] if given else [n for n, f in kind.fields.items() if is_required_input_field(f)]
-        for name, member in kind.fields.items():
-            others = tuple((*path, other) for other in needed if other != name)
-            inner = given[name] if name in given else read_default(member)
-            yield from _iterate_leaves(
-                member.type,
-                (*path, name),
-                inner,
-                is_written=is_written and name in given,
-                required=(*required, *others),
+        yield from _iterate_members(kind.fields, given, leaf)
+    elif is_scalar_type(kind) and kind.name != "Boolean":
+        number = _read_whole_number(value, kind.name)
+        takes_text = kind.name in {"ID", "String"} or TEXT_SCALARS.search(kind.name) is not None
+        takes_numbers = number is not None or not takes_text
+        is_text = isinstance(value, str) or not takes_numbers
+        if value is None or number is not None:
+            yield msgspec.structs.replace(
+                leaf, type=kind, value=number, is_number=takes_numbers, is_text=is_text
             )
-    elif is_scalar_type(kind):
-        leaf = _build_leaf(kind, path, value, is_written=is_written, required=required)
-        if leaf is not None:
-            yield leaf
 
 
-def _build_leaf(
-    kind: NamedType,
-    path: ArgumentPath,
-    value: JSON,
-    *,
-    is_written: bool,
-    required: tuple[ArgumentPath, ...],
-) -> ArgumentLeaf | None:
-    """Return a scalar as a candidate; None if its value is neither absent nor a whole number."""
+def _read_whole_number(value: JSON, kind: str) -> int | None:
+    if isinstance(value, str):
+        return int(value) if NUMERIC_TEXT.fullmatch(value) and kind != "ID" else None
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    is_digits = isinstance(value, str) and NUMERIC_TEXT.fullmatch(value) is not None
-    number = None
-    if (is_number and float(value).is_integer()) or (is_digits and kind.name != "ID"):
-        number = int(value)
-    if kind.name == "Boolean" or (value is not None and number is None):
-        return None
-    takes_text = kind.name in {"ID", "String"} or TEXT_SCALARS.search(kind.name) is not None
-    takes_numbers = number is not None or not takes_text
-    is_text = isinstance(value, str) or not takes_numbers
-    return ArgumentLeaf(path, kind, number, takes_numbers, is_text, is_written, required)
+    return int(value) if is_number and float(value).is_integer() else None
 
 
 # -- fields beside and in the rows

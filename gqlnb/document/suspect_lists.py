@@ -505,8 +505,7 @@ class _Search:
         if not is_plain and not first.inner:
             columns[key] = pieces
         if found.leaves:
-            found.ids = tuple(dict.fromkeys(_add_identifiers(pieces)))
-            found.typename = _add_typename(pieces) or found.typename
+            _add_identifiers(found, pieces)
         if not is_plain:
             found.counts = list(dict.fromkeys(_add_counts(around[-1][0], [first.name])))
             if found.leaves and not holder:
@@ -583,33 +582,17 @@ def _read_whole_number(value: JSON, kind: str) -> int | None:
 # -- fields beside and in the rows
 
 
-def _add_identifiers(pieces: list[EditableSelection]) -> Iterator[str]:
-    """Select an identifier in the rows, or in the nodes of edges; yield its response names."""
-    for row in _iterate_row_pieces(pieces):
-        name = find_identifier(row.kind) if row.inner is not None else None
+def _add_identifiers(found: SuspectList, pieces: list[EditableSelection]) -> None:
+    """Select an identifier and the type of rows, or of the nodes of edges."""
+    nodes = [node for piece in pieces for node in group_by_key(piece.inner or ()).get("node", ())]
+    for row in (*pieces, *nodes):
+        name = find_identifier(row.kind)
+        if row.inner is None:
+            continue
         if name is not None:
-            yield add_field(row.inner or [], name)
-
-
-def _add_typename(pieces: list[EditableSelection]) -> str:
-    """Select the type of rows that may be of several types; return its response name, or none."""
-    name = ""
-    for row in _iterate_row_pieces(pieces):
-        if is_abstract_type(row.kind) and row.inner is not None:
-            name = add_field(row.inner, "__typename")
-    return name
-
-
-def _iterate_row_pieces(pieces: list[EditableSelection]) -> Iterator[EditableSelection]:
-    """Yield the selections of rows, and those of the nodes in them."""
-    for piece in pieces:
-        yield piece
-        yield from (inner for name, inner in _iterate_inner(piece) if name == "node")
-
-
-def _iterate_inner(piece: EditableSelection) -> Iterator[tuple[str, EditableSelection]]:
-    for key, pieces in group_by_key(piece.inner or ()).items():
-        yield from ((key, each) for each in pieces)
+            found.ids = tuple(dict.fromkeys((*found.ids, add_field(row.inner, name))))
+        if is_abstract_type(row.kind):
+            found.typename = add_field(row.inner, "__typename")
 
 
 def _add_counts(carrier: list[EditableSelection], lists: Collection[str]) -> Iterator[str]:

@@ -81,7 +81,6 @@ if TYPE_CHECKING:
 
     from gqlnb.client.endpoint import PagingOptions
     from gqlnb.client.paging.cursors import Position, ResponsePath
-    from gqlnb.client.paging.experiments import Trial
     from gqlnb.document.paged_fields import PagedField
     from gqlnb.document.paging_plan import PagingPlan
     from gqlnb.result.shape import ScalarForms
@@ -230,7 +229,9 @@ class Crawler:
             self._skip_verification()
             return []
         if self._experiments.trial is not None:
-            return [self._build_trial(self._experiments.trial)]
+            written = self._plan.write_trial(*self._experiments.trial, self._sizes.list_edits())
+            self._trial_request = PageRequest(*written)
+            return [self._trial_request]
         if self._experiments.new_plan is not None:
             self._start(self._experiments.new_plan)
             return [self.build_first_request()]
@@ -406,7 +407,7 @@ class Crawler:
 
     def _add_pages(self, request: PageRequest, result: Result) -> None:
         """Process the pages of an answer in their order; keep those that came early."""
-        self._sizes.note_batch(len(request.cursors), self._batch)
+        self._sizes.full_requests += len(request.cursors) >= self._batch
         self._errors += self._note_errors_without_path(result.errors)
         entries = zip(request.cursors, request.positions, request.sizes, strict=True)
         for number, (cursor, position, size) in enumerate(entries):
@@ -424,7 +425,7 @@ class Crawler:
         """Reopen lists for smaller requests; return whether the request was larger than usual."""
         if len(request.cursors) <= self._batch:
             return False
-        self._sizes.refuse_batch()
+        self._sizes.refused_batch = True
         self._release_cursors(request)
         return True
 
@@ -468,7 +469,10 @@ class Crawler:
             self._doubts.add(field.name, f"the query has `{name}: {size}`.")
         for field in filter(self._plan.has_both_sizes, self._sizes.base_sizes):
             self._doubts.add(field.name, "`first:` and `last:` together leave items out.")
-        self._examine_lists()
+        if not self._is_plain:
+            lists = (suspect for suspect in self._plan.suspects if not suspect.is_nested)
+            self._unpaged_rows += sum(sum(suspect.read_lengths(self.data)) for suspect in lists)
+            self._experiments.examine_lists(self.data)
         self._add_lists(None, self.data)
         self._note_unanswered(self.data, self._errors)
         self._note_errors_without_path(self._errors)
@@ -863,26 +867,9 @@ class Crawler:
 
     # -- experiments
 
-    def _examine_lists(self) -> None:
-        """Judge the lists that no convention pages; begin experiments where they may be cut."""
-        if self._is_plain:
-            return
-        self._unpaged_rows += sum(
-            sum(suspect.read_lengths(self.data))
-            for suspect in self._plan.suspects
-            if not suspect.is_nested
-        )
-        self._experiments.examine_lists(self.data)
-
     def _note_kept(self, name: str, written: str) -> None:
         self._remarks[f"{name}: {KEPT_AS_WRITTEN.format(written, name)}"] = None
         self._kept[name] = None
-
-    def _build_trial(self, trial: Trial) -> PageRequest:
-        """Return the request of an experiment."""
-        sizes = self._sizes.list_edits()
-        self._trial_request = PageRequest(*self._plan.write_trial(*trial, sizes))
-        return self._trial_request
 
     def _refuse_trial(self, request: PageRequest, error: GqlnbError) -> bool:
         """Process the failure of an experiment; stop all where the endpoint needs a rest."""

@@ -496,11 +496,6 @@ class ListCursor:
             del page[each.key][0]
         return True
 
-    def get_last_row(self, page: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a JSON value
-        """Return the last row of a page; None if it has none."""
-        rows = page.get(self.field.items[0].key)
-        return rows[-1] if isinstance(rows, list) and rows else None
-
     def read_row_cursor(self, page: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a JSON value
         """Return the value of a row after which the next page begins; None without one.
 

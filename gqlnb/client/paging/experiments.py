@@ -56,6 +56,7 @@ MAX_TRIALS = 10  # for one list
 MAX_GROWN_ROWS = 10_000  # of one answer: a service may make as many rows as it is asked for
 SHORTEST_SHIFT = 2  # rows; of so few, the next page may look shifted by one
 PLACE_WORDS = "page pages offset skip start begin from index chunk batch cursor after pos position"
+SIZE_OR_PLACE = f"{SIZE_WORDS} {PLACE_WORDS}"
 OFFSET_WORDS = "offset skip start"
 TOTAL_WORDS = "total all found hits matches filtered"
 ACTION_WORDS = "send generate create update delete remove trigger submit execute"
@@ -233,11 +234,6 @@ def find_reached_size(numbers: list[ArgumentLeaf], length: int) -> ArgumentLeaf 
     return None
 
 
-def is_askable(suspect: SuspectList) -> bool:
-    """Return whether a list may be requested again: not of a field that is named like an action."""
-    return not is_named_after(suspect.coordinate[1], ACTION_WORDS)
-
-
 class RoleSearch:
     """The experiments on one list.
 
@@ -336,7 +332,10 @@ class RoleSearch:
             if larger is not None and not is_of_rows and self._is_grown(leaf, larger, asked):
                 self._size, self._grown, self._grown_size = leaf, larger, asked
                 return
-            if larger is not None and (is_of_rows or self._is_filter(larger, asked)):
+            # Other rows than a size could bring are those of a filter.
+            begins = larger is None or begins_with(larger, self.rows)
+            is_filter = not begins or count_longest(larger or {}) > asked
+            if larger is not None and (is_of_rows or (is_filter and larger != self.rows)):
                 self._refute(leaf, larger)
                 continue
             # It was refused, had no effect, or brought fewer rows than it allows: a smaller value
@@ -403,11 +402,6 @@ class RoleSearch:
         # The same rows in the same order behind others are those of a larger page 2.
         self._is_unstable = is_mixed and not ends_with(larger, self.rows)
         return self._is_unstable
-
-    def _is_filter(self, larger: Rows, asked: int) -> bool:
-        """Return whether other rows came than a size could bring."""
-        is_longer = count_longest(larger) > asked
-        return larger != self.rows and (is_longer or not begins_with(larger, self.rows))
 
     def _refute(self, leaf: ArgumentLeaf, rows: Rows) -> None:
         self._longest = max(self._longest, count_longest(rows))
@@ -788,10 +782,8 @@ class RoleSearch:
 
     def _may_change(self, leaf: ArgumentLeaf) -> bool:
         """Return whether a size may be enlarged: it is not written, or is named like one."""
-        words = f"{SIZE_WORDS} {PLACE_WORDS}"
-        if leaf.name in self._given:
-            return True
-        return not leaf.is_written or leaf.value is None or is_named_after(leaf.name, words)
+        is_named = leaf.name in self._given or is_named_after(leaf.name, SIZE_OR_PLACE)
+        return is_named or not leaf.is_written or leaf.value is None
 
 
 # -- comparing rows
@@ -926,7 +918,8 @@ class Experiments:
             if suspect.name in self._findings:
                 continue
             finding = self._judge(suspect, data)
-            if finding is None and self._limits.experiments and is_askable(suspect):
+            is_action = is_named_after(suspect.coordinate[1], ACTION_WORDS)
+            if finding is None and self._limits.experiments and not is_action:
                 self._searches.append(RoleSearch(suspect, data, self._limits.paging or {}))
             else:
                 self._findings[suspect.name] = finding or Finding(MAY_BE_CUT)

@@ -323,7 +323,9 @@ class ListReader:
         is_less = (count or 0) > report.got
         is_cut = is_refused or is_over or may_be_cut or (report.ended != COMPLETE and is_less)
         failure = _find_failure(result, table, id_)
-        doubt, is_paged = failure or _find_doubt(report), report.requests > 1
+        doubt, is_paged = failure, report.requests > 1
+        if not (doubt or report.complete):
+            doubt = report.doubts[0] if report.doubts else f"It ended: {report.ended}"
         has_failed = bool(result.errors) or report.got > table.num_rows
         if not doubt and count not in {None, report.got}:  # a count beside the list
             doubt = f"{report.got:,} rows were received, and the endpoint counts {count:,}."
@@ -439,13 +441,6 @@ def _find_failure(result: Result, table: pa.Table, id_: str | None) -> str:
     return ""
 
 
-def _find_doubt(report: Report) -> str:
-    """Return why a report does not prove that all rows came, as a sentence; empty if it does."""
-    if report.complete:
-        return ""
-    return report.doubts[0] if report.doubts else f"It ended: {report.ended}"
-
-
 def harvest_list(
     query: ListQuery,
     pager: Pager,
@@ -492,19 +487,15 @@ def harvest_list(
                 pool = find_accounts()
             harvest = ListHarvest(query.slice, store, pool.doubt)
             try:
-                _run_harvest(harvest, _connect_readers(pool, query), bar)
+                accounts = [
+                    Account(each.name, [ListReader(client, query) for client in each.clients])
+                    for each in pool.accounts
+                ]
+                _run_harvest(harvest, AccountPool(accounts, pool.notes, waits=False), bar)
             except GqlnbError as error:
                 store.add_hint(error)
                 raise
     return RangeHarvest(source, store)
-
-
-def _connect_readers(pool: AccountPool[Pager], query: ListQuery) -> AccountPool[ListReader]:
-    accounts = [
-        Account(each.name, [ListReader(pager, query) for pager in each.clients])
-        for each in pool.accounts
-    ]
-    return AccountPool(accounts, pool.notes, waits=False)
 
 
 def _run_harvest(

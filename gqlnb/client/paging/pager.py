@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from gqlnb.document.paging_plan import PagingPlan
     from gqlnb.http.rate_limit_rules import Budget
 
-FAILED, INTERRUPTED = "failed", "interrupted"
 GITHUB_PAGE = 100  # items; GitHub documentation, "Rate limits and query limits", node limit
 
 
@@ -331,9 +330,10 @@ class Pager:
             raise
         except BaseException as error:
             crawler.recall_requests()
-            ended = FAILED if isinstance(error, GqlnbError) else INTERRUPTED
-            attach_partial_result(error, crawler, ended)
             self.unfinished[:] = [crawler]
+            error._crawler = crawler  # type: ignore[attr-defined]  # noqa: SLF001 - our own
+            if crawler.begun:
+                attach_partial_result(error, crawler)
             raise
 
     # -- event loop
@@ -433,18 +433,18 @@ def attach_crawler(result: Result, crawler: Crawler) -> Result:
     return keep_crawler(result, crawler) if crawler.is_open else result
 
 
-def attach_partial_result(error: BaseException, crawler: Crawler, ended: str) -> None:
-    """Attach the pages so far to an error, with a hint at resume()."""
-    error._crawler = crawler  # type: ignore[attr-defined]  # noqa: SLF001 - our own attribute
-    if not crawler.begun:
-        return
-    result = attach_crawler(crawler.build_result(ended), crawler)
+def attach_partial_result(error: BaseException, crawler: Crawler) -> None:
+    """Attach the pages so far to an error or interrupt, with a hint at resume()."""
+    is_failure = isinstance(error, GqlnbError)
+    result = attach_crawler(
+        crawler.build_result("failed" if is_failure else "interrupted"), crawler
+    )
     error.result = result  # type: ignore[attr-defined]
     if not crawler.advises:  # resume() would continue a part of what was asked for
         return
-    if ended == FAILED and error.args and not getattr(error, "problems", ()):
+    if is_failure and error.args and not getattr(error, "problems", ()):
         error.args = (
             f"{error.args[0]} {crawler.got:,} items were received before. {PAGES_ADVICE}",
         )
-    if ended == INTERRUPTED:
-        error.add_note(f"{crawler.build_report(ended)}. Continue with client.resume().")
+    if not is_failure:
+        error.add_note(f"{result.report}. Continue with client.resume().")

@@ -68,16 +68,6 @@ def test_paging_returns_every_item_once(size, back):
     assert found == list(ITEMS)
 
 
-def test_counts_need_neither_first_nor_last():
-    """Only the items require a page size."""
-    bare = build_page("letters", ITEMS, {}, total=99)
-    assert bare.total == 99
-    assert bare.page_info["hasNextPage"] is False
-    with pytest.raises(GraphQLError, match="`first` or `last` value to properly") as caught:
-        _ = bare.edges
-    assert caught.value.extensions == {"type": "MISSING_PAGINATION_BOUNDARIES"}
-
-
 @pytest.mark.parametrize(
     ("args", "kind", "said"),
     [

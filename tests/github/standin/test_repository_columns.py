@@ -69,15 +69,6 @@ def test_owners_are_a_sequence():
     assert logins[1:] == [Owner("bc", "Organization")]
 
 
-def test_every_id_resolves_to_its_object():
-    """For repositories, owners and languages."""
-    columns = load_snapshot_population()
-    for row in range(0, len(columns), 13):
-        one = columns[row]
-        for node in (one, one.owner, *([one.language] if one.language else [])):
-            assert columns.find_node(node.node_id) == node
-
-
 @pytest.mark.parametrize("node_id", ["", "R", "R_", "D_x", "R_x", "U_dG9ydmFsZHM=", "L_", "é_é"])
 def test_an_unknown_id_is_not_found(node_id):
     """A text that was never issued as an id."""

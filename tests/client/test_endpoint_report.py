@@ -12,7 +12,7 @@ import pytest
 from graphql import build_schema
 
 import gqlnb
-from gqlnb import Access, Client, OptionError, Schema, config, serve
+from gqlnb import Access, Client, OptionError, Schema, TransportError, config, serve
 from gqlnb.cli.main import main
 from gqlnb.client import connections
 from gqlnb.client.endpoint_report.describe import choose_lists, name_form
@@ -447,6 +447,12 @@ def test_a_harvest_is_advised_where_the_last_rows_do_not_come():
     report = Client(Schema(sdl, {"Query": {"find": find}})).describe()
     assert "the list has a cap" in report.find("find: count").evidence
     assert report.find("find: harvest()").finding == "may fetch more than its pages"
+
+
+def test_an_address_without_a_server_is_an_error():
+    """And no report of refusals."""
+    with pytest.raises(TransportError, match="Nothing listens"):
+        Client("http://127.0.0.1:9/graphql").describe()
 
 
 def test_the_members_of_filters_are_tried_last():

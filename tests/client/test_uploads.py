@@ -17,7 +17,6 @@ from typing import Any
 
 import pytest
 import strawberry
-import uvicorn
 from strawberry.asgi import GraphQL
 from strawberry.file_uploads import Upload as Received
 from strawberry.schema.config import StrawberryConfig
@@ -26,6 +25,7 @@ import gqlnb
 from gqlnb import Client, QueryError, Schema, TransportError, Upload, serve
 from gqlnb.client.http_transport import HttpTransport
 from gqlnb.server.app import App
+from tests.asgi import run_app
 from tests.client.faults import answer, json_answer
 
 # The application leaves its temporary files to the collector.
@@ -103,21 +103,8 @@ def address():
     """Serve the application on a free port."""
     schema = strawberry.Schema(Query, Mutation, config=StrawberryConfig())
     app: Any = GraphQL(schema, multipart_uploads_enabled=True)  # a Starlette application
-    listener = socket.create_server(("127.0.0.1", 0))
-    ready = threading.Event()
-
-    class Server(uvicorn.Server):
-        async def startup(self, sockets: Any = None) -> None:
-            await super().startup(sockets)
-            ready.set()
-
-    server = Server(uvicorn.Config(app, log_level="error", lifespan="off"))
-    thread = threading.Thread(target=lambda: asyncio.run(server.serve([listener])), daemon=True)
-    thread.start()
-    assert ready.wait(20)
-    yield f"http://127.0.0.1:{listener.getsockname()[1]}/graphql"
-    server.should_exit = True
-    thread.join(20)
+    with run_app(app) as url:
+        yield url
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import pickle
 import subprocess
 import sys
 import threading
@@ -396,13 +395,6 @@ def test_retries_of_one_request_are_one_answer(canned, path, lines):
     assert [again.execute("{ a }").data for _ in range(2)] == results
 
 
-def test_errors_of_resolvers_are_recorded(path):
-    """Partial data are replayed with their errors, also for an in-process schema."""
-    live = Client(counting(), recording=path).execute("{ count fail }")
-    again = Client(Schema(SDL), recording=path, mode="replay").execute("{ count fail }")
-    assert (again.data, [*again.errors]) == (live.data, [*live.errors])
-
-
 def test_a_replay_needs_no_token(path, monkeypatch):
     """Nor a prompt for one; only a missing answer needs it."""
     server = serve(counting(), port=0, token=Token("canary-123"))
@@ -515,15 +507,6 @@ def test_two_processes_share_a_recording(path, lines, root):
         assert again.execute("query ($a: Int) { it(a: $a) }", {"a": number}).data == {"it": number}
 
 
-def test_a_pickled_client_keeps_its_recording(path):
-    """Otherwise it would send requests from the other process."""
-    with serve(counting(), port=0) as server:
-        client = Client(server.url, recording=path)
-        live = client.execute("{ count }").data
-    again = pickle.loads(pickle.dumps(Client(server.url, recording=path, mode="replay")))
-    assert again.execute("{ count }").data == live
-
-
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -536,12 +519,6 @@ def test_an_invalid_option_names_the_valid_ones(options, said):
     """Before any request."""
     with pytest.raises(OptionError, match=said):
         Client(SILENT, **options)
-
-
-def test_an_unknown_option_raises():
-    """As for any function."""
-    with pytest.raises(TypeError, match="tokne"):
-        Client(SILENT, tokne=5)
 
 
 def test_an_unwritable_file_raises_before_the_request(tmp_path):

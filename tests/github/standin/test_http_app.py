@@ -12,7 +12,6 @@ from gqlnb import (
     OptionError,
     connect,
     github,
-    stars,
 )
 from gqlnb.github.standin import simulation as ledger
 from gqlnb.github.standin.simulation import Simulation
@@ -625,16 +624,3 @@ def test_another_stand_in_can_replace_the_served_one():
     made = github.app(token=Token("one"))
     made.switch_to(github.app(token=Token("two")))
     assert (post(made, token="one").status, post(made, token="two").status) == (401, 200)
-
-
-def test_a_star_search_over_http_returns_the_same_frame():
-    """Restricted and with a population: one note, and no error."""
-    population = github.population(3_000, seed=2)
-    plain = github.app(github.service(population=population))
-    strict = github.app(github.service(population=population, restricted=True))
-    expected = stars(">20000", limit=250, client=connect(plain, headers=AGENT))
-    with pytest.warns(UserWarning, match="'stargazerCount' was requested instead") as caught:
-        found = stars(">20000", limit=250, client=connect(strict, headers=AGENT))
-    assert len(caught) == 1
-    assert found.to_dict("list") == expected.to_dict("list")
-    assert found.attrs["total_count"] == population.count("stars:>20000")

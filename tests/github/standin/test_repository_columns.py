@@ -28,13 +28,6 @@ def test_a_row_out_of_range_is_an_error(row):
         load_snapshot_population()[row]
 
 
-def test_every_repository_is_found_by_its_name_in_any_case():
-    """Owner and name determine the row."""
-    columns = load_snapshot_population()
-    for row in range(0, len(columns), 7):
-        assert columns.find_row(columns[row].full_name.upper()) == row
-
-
 @pytest.mark.parametrize("name", ["", "torvalds", "torvalds/", "/linux", "torvalds/linux/x", "é/ß"])
 def test_an_invalid_or_unknown_name_is_not_found(name):
     """Half a name, and a name that does not exist."""

@@ -193,7 +193,7 @@ class PagingPlan:
         if self.follow == "all" or field.name in self.follow:
             return False
         size = self.read_size(field)
-        is_last = field.is_connection and self.read_argument(field, ("last",)) is not None
+        is_last = field.kind == "cursor" and self.read_argument(field, ("last",)) is not None
         is_small = field.outer is not None and size is not None and size < SMALLEST_FOLLOWED_SIZE
         return is_last or is_small
 

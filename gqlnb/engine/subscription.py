@@ -26,12 +26,12 @@ from graphql import subscribe as core_subscribe
 from gqlnb import background
 from gqlnb.document.variables import check_variables
 from gqlnb.engine.compiled_execution import (
-    ExecutionMode,
     build_result,
     execute,
     execute_within,
+    finish_execution,
 )
-from gqlnb.engine.execution_budget import ExecutionBudget, build_stopped_result, execute_bounded
+from gqlnb.engine.execution_budget import ExecutionBudget, build_stopped_result
 from gqlnb.engine.graphql_compat import (
     EXECUTOR_OPTION,
     IS_GRAPHQL_33,
@@ -486,14 +486,12 @@ def build_subscription(
     shared = (arguments.context, variables or None, document.name)
 
     def start_budget() -> ExecutionBudget | None:
-        return None if limits is None else ExecutionBudget.from_limits(limits)
+        return None if limits is None else ExecutionBudget(limits.fields, limits.seconds)
 
     def execute_with(budget: ExecutionBudget | None, event: object) -> Outcome:
-        if budget is None and library is None:
-            return execute(schema, document.ast, event, *shared, **options)
-        mode = ExecutionMode(budget, library)
-        run = partial(execute_within, mode, schema, document.ast, event, *shared, **options)
-        return run() if budget is None else execute_bounded(run, budget, document, build_result)
+        given = (schema, document.ast, event, *shared)
+        run = partial(execute_within, *given, budget=budget, library=library, **options)
+        return finish_execution(run, budget, document)
 
     def execute_here(event: object) -> Outcome:
         return execute_with(start_budget(), event)
@@ -511,7 +509,7 @@ def build_subscription(
             if budget is None or not deadline.expired():
                 raise
             budget.stop()
-            return build_stopped_result(budget, document)
+            return build_stopped_result(budget.reason, document)
 
     operation = {
         "context_value": arguments.context,

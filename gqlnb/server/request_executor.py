@@ -261,7 +261,7 @@ class RequestExecutor:
 
     def create_budget(self) -> ExecutionBudget:
         """Return the budget of one operation."""
-        return ExecutionBudget.from_limits(self.rules.limits)
+        return ExecutionBudget(self.rules.limits.fields, self.rules.limits.seconds)
 
 
 class StrayError(Exception):

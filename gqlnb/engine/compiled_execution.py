@@ -15,7 +15,6 @@ from gqlnb.document.variables import describe_errors
 from gqlnb.engine.compiler.executor import PlanExecutor, RepeatPlanExecutor
 from gqlnb.engine.compiler.lazy_functions import PlanCompiler
 from gqlnb.engine.compiler.plans import (
-    MAX_PLANS_BUILT,
     CachedOperation,
     OperationPlan,
     get_operation,
@@ -245,7 +244,7 @@ def execute_operation(
     budget: ExecutionBudget | None = None,
 ) -> Outcome:
     """Execute an operation by its plan, if it has been executed with such variables before."""
-    if not operation.plannable or lacks_plan(operation, variables):
+    if not operation.plannable:
         operation.check_validity()
         given = (operation.schema, operation.document, root, context, variables, operation.name)
         return execute_by_core(budget, given, options, operation.library)
@@ -260,16 +259,6 @@ def execute_operation(
         operation.check_validity()
         operation.clear_plans()
     return execute_first_time(operation, root, context, variables, options, budget)
-
-
-def lacks_plan(operation: CachedOperation, variables: Value) -> bool:
-    """Return whether an operation has had many plans, and none now for these variables."""
-    if operation.plans_built < MAX_PLANS_BUILT or not isinstance(variables, dict):
-        return False
-    # Booleans are what they are coerced to: this is decided before graphql-core coerces all values.
-    if any(type(variables.get(name)) is not bool for name in operation.facts.names):
-        return False
-    return operation.build_plan_key(variables) not in operation.plans
 
 
 def execute_first_time(

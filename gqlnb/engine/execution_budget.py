@@ -282,11 +282,6 @@ class BudgetedPlanExecutor(FieldCountingMixin, PlanExecutor):
         run.budget = budget
         return run
 
-    def execute_planned_field(self, field: PlannedField, source: Value, path: LazyPath) -> Value:
-        """Execute a field like graphql-core; compiled code has counted it."""
-        self.budget.left += 1
-        return super().execute_planned_field(field, source, path)
-
     def queue_field(self, value: Value, *given: Value) -> tuple[Value, list[Value] | None]:
         """Complete a value of an unusual type, whose conversion may take time."""
         self.budget.check()

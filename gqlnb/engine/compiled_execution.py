@@ -15,6 +15,7 @@ from gqlnb.document.variables import describe_errors
 from gqlnb.engine.compiler.executor import PlanExecutor, RepeatPlanExecutor
 from gqlnb.engine.compiler.lazy_functions import PlanCompiler
 from gqlnb.engine.compiler.plans import (
+    BRANCH,
     CachedOperation,
     OperationPlan,
     get_operation,
@@ -45,9 +46,7 @@ if TYPE_CHECKING:
     from graphql import DocumentNode, GraphQLSchema
 
     from gqlnb.document.document import Document
-    from gqlnb.engine.compiler.conditions import DocumentFacts
     from gqlnb.engine.execution_budget import ExecutionBudget
-    from gqlnb.engine.schema_watch import SchemaWatch
 
 # Arguments that plans support; with any other, unless it is the default, graphql-core executes.
 SUPPORTED_OPTIONS = frozenset(
@@ -284,42 +283,17 @@ def execute_first_time(
         return execute_by_core(budget, given, options, operation.library)
     if budget is not None:
         built.budget = budget
-    branches = operation.list_branches(key)
-    plan = build_plan(
+    plan = OperationPlan(
         built,
         operation.facts,
+        PlanCompiler,
         operation.watch,
-        branches=branches,
+        branches=BRANCH in key,
         columnar=operation.columnar,
         library=operation.library,
     )
     operation.store_plan(key, plan)
     return plan.execute(built)
-
-
-def build_plan(
-    built: PlanExecutor,
-    facts: DocumentFacts,
-    watch: SchemaWatch,
-    *,
-    branches: frozenset[str] = frozenset(),
-    timed: bool = False,
-    columnar: bool = False,
-    library: type | None = None,
-) -> OperationPlan:
-    """Return the plan of a run that graphql-core has built, and attach it to the run."""
-    built.__dict__.pop("collected_errors", None)  # graphql-core's; the run creates its own
-    plan = built.plan = OperationPlan(
-        built,
-        facts,
-        PlanCompiler,
-        watch,
-        branches=branches,
-        timed=timed,
-        columnar=columnar,
-        library=library,
-    )
-    return plan
 
 
 def coerce_variables(

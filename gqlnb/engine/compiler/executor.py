@@ -222,18 +222,17 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
 
     def collect_groups(self, kind: GraphQLOutputType, group: FieldGroup | None = None) -> Value:
         """Collect the fields below a group of fields, or without one those of the operation."""
-        conditions = self.plan.conditions
-        source = self if conditions is None else conditions
-        given: tuple[Value, ...] = (self.schema, source.fragments, self.variable_values)
+        conditions, variables = self.plan.conditions, self.variable_values
+        if conditions is not None:
+            variables = conditions.include_fields(variables)
+        given: tuple[Value, ...] = (self.schema, self.fragments, variables)
         if group is None:
-            root = source.operation if IS_GRAPHQL_33 else source.operation.selection_set
+            root = self.operation if IS_GRAPHQL_33 else self.operation.selection_set
             given, collect = (*given, kind, root), collect_fields
         else:
-            group = group if conditions is None else conditions.copy_group(group)
-            operation = (source.operation,) if IS_GRAPHQL_33 else ()
+            operation = (self.operation,) if IS_GRAPHQL_33 else ()
             given, collect = (*given, *operation, kind, group), collect_subfields
-        groups = collect(*given, self.hide_suggestions)[0] if IS_GRAPHQL_33 else collect(*given)
-        return groups if conditions is None else conditions.restore_groups(groups)
+        return collect(*given, self.hide_suggestions)[0] if IS_GRAPHQL_33 else collect(*given)
 
     if IS_GRAPHQL_33:
 

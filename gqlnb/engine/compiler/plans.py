@@ -399,7 +399,8 @@ class OperationPlan:
     Parameters
     ----------
     first
-        A run built by graphql-core for this operation; further runs are copied from it.
+        A run built by graphql-core for this operation, which gets the plan; further runs are copied
+        from it.
     facts
         The facts about its document.
     create_compiler
@@ -407,7 +408,8 @@ class OperationPlan:
     watch
         Gets the parts of the schema that the plan takes as constant.
     branches
-        The variables of ``@skip`` and ``@include`` that may have any Boolean value in its runs.
+        Whether the variables of ``@skip`` and ``@include`` that can be branches may have any value
+        in its runs.
     timed
         Whether its functions count calls and seconds.
     library
@@ -443,7 +445,7 @@ class OperationPlan:
         create_compiler: Callable[[OperationPlan], Any],
         watch: SchemaWatch,
         *,
-        branches: frozenset[str] = frozenset(),
+        branches: bool = False,
         timed: bool = False,
         columnar: bool = False,
         library: type | None = None,
@@ -452,9 +454,7 @@ class OperationPlan:
         self.library = library
         self.info_classes = choose_info_classes(library)
         self.columnar = columnar
-        self.conditions = (
-            Conditions(first.operation, first.fragments, branches) if branches else None
-        )
+        self.conditions = Conditions(first.fragments, facts.branches) if branches else None
         self.metered = hasattr(first, "budget")
         # Compiled code recurses less than graphql-core's methods with ours between them.
         self.hot = 0 if timed or facts.depth > DEEP_DOCUMENT else HOT
@@ -494,6 +494,8 @@ class OperationPlan:
         self.source_size = 0
         self.cache = get_operation_cache(self.schema)
         self.compiler = create_compiler(self)
+        first.__dict__.pop("collected_errors", None)  # graphql-core's; the run creates its own
+        first.plan = self
 
     @property
     def sample(self) -> PlanExecutor:
@@ -784,11 +786,6 @@ class CachedOperation:
             BRANCH if name in facts.branches else value
             for name, value in zip(facts.names, key, strict=True)
         )
-
-    def list_branches(self, key: tuple[object, ...]) -> frozenset[str]:
-        """Return the variables that may have either value in the plan of a key."""
-        pairs = zip(self.facts.names, key, strict=True)
-        return frozenset(name for name, value in pairs if value is BRANCH)
 
     def store_plan(self, key: tuple[object, ...], plan: OperationPlan) -> None:
         """Cache the plan for one set of values."""

@@ -6,6 +6,7 @@ dicts of data in this process. All values of one place are taken at once and add
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cache, cached_property
 from itertools import chain
@@ -110,10 +111,11 @@ class TableRows:
         return found if len(np.unique(pairs)) == len(pairs) else None
 
 
+@dataclass(eq=False)
 class AnswerData:
     """The data of an answer, as values or as bytes.
 
-    Parameters
+    Attributes
     ----------
     holder
         The object with the data.
@@ -123,15 +125,13 @@ class AnswerData:
         The response or the exact data to read from; None to read the data of `holder`.
     forms
         The forms of scalars seen on earlier pages.
-
-    Attributes
-    ----------
+    mark
+        Called with these data, path and ``attrs`` of each frame that is read; returns them with
+        those of the result.
     renumbered
         The lists whose ids are not unique, so that lists in their rows have row numbers as keys.
     remarks
-        Sentences about the columns that were read, in order.
-    has_decimals
-        Whether the data hold decimals for JSON numbers.
+        Sentences about the columns that were read, in order, as keys and as values.
     row_count
         The number of rows of the longest list that was read.
     infers
@@ -141,23 +141,21 @@ class AnswerData:
         The dtypes that were inferred, by scalar.
     """
 
-    def __init__(
-        self,
-        holder: DataHolder,
-        shape: Shape,
-        source: DataSource | None = None,
-        forms: ScalarForms = NO_FORMS,
-    ) -> None:
-        self.holder = holder
-        self.shape = shape
-        self.source = source
-        self.forms = forms
-        self.renumbered: set[str] = set()
-        self.remarks: dict[str, str] = {}  # in order, as keys and as values
-        self.has_decimals = isinstance(source, DecimalData)
-        self.row_count = 0
-        self.infers = False
-        self.inferred: dict[str, str] = {}
+    holder: DataHolder
+    shape: Shape
+    source: DataSource | None = None
+    forms: ScalarForms = NO_FORMS
+    mark: Callable[..., dict[Any, object]] | None = None
+    renumbered: set[str] = field(default_factory=set)
+    remarks: dict[str, str] = field(default_factory=dict)
+    row_count: int = 0
+    infers: bool = False
+    inferred: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def has_decimals(self) -> bool:
+        """Whether the data hold decimals for JSON numbers."""
+        return isinstance(self.source, DecimalData)
 
     def read_outline(self) -> Data:
         """Return the data; of a response, items of lists are pieces of JSON."""
@@ -216,7 +214,7 @@ def read_tables(
     # again with that column untyped, which happens once per such column at most.
     while found is None:
         outline = answer.read_outline()
-        reader = _TableReader(plan, untyped, answer, strict=strict, limit=limit, checked=checked)
+        reader = _TableReader(plan, untyped, answer, strict, limit, checked)
         try:
             reader.read_data(outline)
         except ColumnValueError as error:
@@ -258,24 +256,19 @@ def _locate_error(error: ColumnValueError, plan: ReadPlan, answer: AnswerData) -
     return ColumnValueError(error.column, error.table, error.reason, error.row, path)
 
 
+@dataclass(eq=False)
 class _TableReader:
-    def __init__(
-        self,
-        plan: ReadPlan,
-        untyped: frozenset[ResultColumn],
-        answer: AnswerData,
-        *,
-        strict: bool,
-        limit: int | None,
-        checked: bool,
-    ) -> None:
-        self.plan = plan
-        self.answer = answer
-        self.untyped_columns = untyped
-        self.strict = strict
-        self.limit = limit
-        self.checked = checked
-        self.rows = {it.name: TableRows(it, untyped, answer) for it in plan.tables}
+    plan: ReadPlan
+    untyped_columns: frozenset[ResultColumn]
+    answer: AnswerData
+    strict: bool
+    limit: int | None
+    checked: bool
+
+    def __post_init__(self) -> None:
+        self.rows = {
+            it.name: TableRows(it, self.untyped_columns, self.answer) for it in self.plan.tables
+        }
 
     @cached_property
     def decoders(self) -> RowDecoders:
@@ -335,22 +328,10 @@ class _TableReader:
         rows = self.rows[table.name]
         for number in range(first, len(place.members)):
             target = place.members[number][1]
-            if isinstance(target, ObjectPlan):
-                # `owner { login }`: one comprehension for both levels instead of two passes.
-                leaf = target.members[0][1] if len(target.members) == 1 else None
-                if typed and isinstance(leaf, int) and len(objects) >= COMPILED_FROM:
-                    try:
-                        values = compile_getters(number)[2](objects)
-                    except AttributeError:  # null somewhere
-                        pass
-                    else:
-                        rows.columns[leaf].add_values(values, rows.count, checked=True)
-                        continue
-                values = self.take_member(table, place, objects, number, typed=typed)
-                self.add_members(table, target, values, typed=typed)
-                continue
             values = self.take_member(table, place, objects, number, typed=typed)
-            if isinstance(target, ResultTable):
+            if isinstance(target, ObjectPlan):
+                self.add_members(table, target, values, typed=typed)
+            elif isinstance(target, ResultTable):
                 self.add_lists(target, values, typed=typed)
             else:
                 rows.columns[target].add_values(values, rows.count, checked=typed)
@@ -379,7 +360,7 @@ class _TableReader:
             get = attrgetter(f"f{number}")
             return [None if found is None else get(found) for found in objects]
         # The quick one has no test for null, which has no such attribute.
-        quick, careful, _ = compile_getters(number)
+        quick, careful = compile_getters(number)
         try:
             return quick(objects)
         except AttributeError:
@@ -481,7 +462,6 @@ def compile_getters(number: int) -> tuple[Callable[..., list[object]], ...]:
     text = (
         f"def quick(rows): return [row.f{number} for row in rows]\n"
         f"def careful(rows): return [None if row is None else row.f{number} for row in rows]\n"
-        f"def leaves(rows): return [row.f{number}.f0 for row in rows]\n"
     )
     exec(text, space)  # noqa: S102 - our own text with a number
-    return space["quick"], space["careful"], space["leaves"]
+    return space["quick"], space["careful"]

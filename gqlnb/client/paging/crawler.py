@@ -432,8 +432,7 @@ class Crawler:
     def _repeat_first(self, result: Result) -> bool:
         """Return whether to send the first request again, with changes."""
         paths = [read_error_path(error) for error in result.errors]
-        if self._requests_counts and any(ADDED_PREFIX in str(path) for path in paths):
-            self._requests_counts = False  # the user may not be allowed to read the total count
+        if not self._is_plain and self._plan.omit_refused(paths):
             return True
         lost = any(self._find_lost_field(path) is not None for path in paths)
         if lost and not self._first_attempts and any(map(is_transient_error, result.errors)):

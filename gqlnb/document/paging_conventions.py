@@ -376,7 +376,7 @@ def find_page_arguments(declared: GraphQLField, given: Mapping[str, object]) -> 
             continue
         size, default_size = _choose_size(sizes, path, way, given)
         if path != size:
-            start = 0 if name in ZERO_BASED_NAMES else _read_integer_default(default)
+            start = 0 if name in ZERO_BASED_NAMES else read_integer(default)
             type_ = str(get_nullable_type(kind))
             found.append(PageArguments(way, path, type_, size, default_size, start))
     order: tuple[PagingKind, ...] = ("cursor", "offset", "page")
@@ -445,7 +445,7 @@ def _choose_size(
         return apart, not fits, not is_given(path, given), SIZE_NAMES.index(name)
 
     chosen = min(sizes, key=rank_size, default=None)
-    return ((), None) if chosen is None else (chosen[0], _read_integer_default(chosen[2]))
+    return ((), None) if chosen is None else (chosen[0], read_integer(chosen[2]))
 
 
 def is_given(path: ArgumentPath, given: Mapping[str, object]) -> bool:
@@ -464,7 +464,7 @@ def find_length_limit(declared: GraphQLField, given: Mapping[str, object]) -> Pa
         if normalize_name(str(path[-1])) in (*LIMIT_NAMES, "last") and _is_integer_type(kind):
             optional = not is_required_argument(declared.args[str(path[0])])
             if optional or is_given(path, given):
-                return PageArguments("none", size=path, default_size=_read_integer_default(default))
+                return PageArguments("none", size=path, default_size=read_integer(default))
     return None
 
 
@@ -521,8 +521,9 @@ def is_list(kind: GraphQLType) -> bool:
     return isinstance(kind.of_type if isinstance(kind, GraphQLNonNull) else kind, GraphQLList)
 
 
-def _read_integer_default(default: object) -> int | None:
-    return default if isinstance(default, int) and not isinstance(default, bool) else None
+def read_integer(value: object) -> int | None:
+    """Return a value if it is an integer; else None."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 # The path, type and default value of an argument.
@@ -727,6 +728,19 @@ class OffsetFormat(NamedTuple):
         return b64encode(text.encode()).decode() if self.is_base64 else text
 
 
+def parse_offset(cursor: object) -> tuple[str, int, bool] | None:
+    """Return the prefix and the number of an offset, and whether it is in base64; None for others.
+
+    Examples
+    --------
+    >>> parse_offset("Y3Vyc29yOjEwMA=="), parse_offset("page-19")
+    (('cursor:', 100, True), None)
+    """
+    texts = (cursor, decode_base64(cursor)) if isinstance(cursor, str) else ()
+    matches = map(OFFSET_PATTERN.fullmatch, texts)
+    return next(((m[1], int(m[2]), m.string != cursor) for m in matches if m is not None), None)
+
+
 def detect_offset_format(cursor: object, count: int) -> OffsetFormat | None:
     """Return the format of the cursor after `count` items; None if it is not an offset.
 
@@ -736,14 +750,10 @@ def detect_offset_format(cursor: object, count: int) -> OffsetFormat | None:
     OffsetFormat(prefix='cursor:', shift=0, is_base64=True)
     >>> detect_offset_format("20", 10)
     """
-    if not isinstance(cursor, str) or not count:
-        return None
-    for is_base64 in (False, True):
-        match = OFFSET_PATTERN.fullmatch(decode_base64(cursor) if is_base64 else cursor)
-        if match is not None and int(match[2]) - count in {0, -1}:
-            found = OffsetFormat(match[1], int(match[2]) - count, is_base64)
-            return found if found.format_cursor(count) == cursor else None
-    return None
+    prefix, number, is_base64 = parse_offset(cursor) or ("", 0, False)
+    found = OffsetFormat(prefix, number - count, is_base64)
+    is_offset = bool(count) and found.shift in {0, -1} and found.format_cursor(count) == cursor
+    return found if is_offset else None
 
 
 def are_offsets(cursors: Sequence[object]) -> bool:
@@ -754,14 +764,10 @@ def are_offsets(cursors: Sequence[object]) -> bool:
     >>> are_offsets(["41", "42", "43"]), are_offsets(["41", "57"])
     (True, False)
     """
-    numbers: list[int] = []
-    for cursor in cursors:
-        texts = (cursor, decode_base64(cursor)) if isinstance(cursor, str) else ()
-        match = next((m for text in texts if (m := OFFSET_PATTERN.fullmatch(text))), None)
-        if match is None or (numbers and int(match[2]) != numbers[-1] + 1):
-            return False
-        numbers.append(int(match[2]))
-    return bool(numbers)
+    offsets = [*map(parse_offset, cursors)]
+    numbers = [offset[1] for offset in offsets if offset is not None]
+    consecutive = [*range(numbers[0], numbers[0] + len(cursors))] if numbers else None
+    return numbers == consecutive
 
 
 def contains_offset(cursor: object, count: int) -> bool:

@@ -42,6 +42,7 @@ from gqlnb.document.paging_conventions import (
     is_position,
     normalize_name,
     read_default,
+    read_integer,
 )
 from gqlnb.document.selections import (
     ADDED_PREFIX,
@@ -405,13 +406,11 @@ class PagingPlan:
 
     def read_size(self, field: PagedField) -> int | None:
         """Return the page size of a field in the document; None if it is not set."""
-        value = self.read_argument(field, field.arguments.size)
-        return value if isinstance(value, int) and not isinstance(value, bool) else None
+        return read_integer(self.read_argument(field, field.arguments.size))
 
     def read_start(self, field: PagedField) -> int | None:
         """Return the offset or page number of a field in the document; None if it is not set."""
-        value = self.read_argument(field, field.arguments.position)
-        return value if isinstance(value, int) and not isinstance(value, bool) else None
+        return read_integer(self.read_argument(field, field.arguments.position))
 
     def may_start_later(self, field: PagedField) -> bool:
         """Return whether the document asks for a page by a number that may not be the first one."""

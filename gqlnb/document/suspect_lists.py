@@ -30,6 +30,7 @@ from gqlnb.document.paging_conventions import (
     find_page_info,
     is_list,
     read_default,
+    read_integer,
 )
 from gqlnb.document.selections import (
     ADDED_PREFIX,
@@ -225,10 +226,9 @@ class SuspectList:
         if len(holders) != 1 or not self.steps:
             return {}
         return {
-            key.removeprefix(ADDED_PREFIX): value
+            key.removeprefix(ADDED_PREFIX): count
             for key, value in _iterate_values(holders[0][1])
-            if isinstance(value, int)
-            and not isinstance(value, bool)
+            if (count := read_integer(value)) is not None
             and (key in self.counts or is_count_name(key, self.keys))
         }
 

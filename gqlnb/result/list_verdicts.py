@@ -18,6 +18,7 @@ from gqlnb.document.paging_conventions import (
     format_argument,
     is_limit_name,
     read_default,
+    read_integer,
 )
 from gqlnb.document.selections import merge_defaults, read_values
 from gqlnb.document.suspect_lists import (
@@ -193,11 +194,10 @@ def _read_page_signs(
     # What counts in the object of a page, or beside a list that goes on, counts its rows.
     is_page = more is not None or name in WRAPPER_NAMES
     counts = {
-        key: value
+        key: count
         for key, value in siblings.items()
         if (is_count_name(key, [name]) or (is_page and key.endswith("Count")))
-        and isinstance(value, int)
-        and not isinstance(value, bool)
+        and (count := read_integer(value)) is not None
     }
     larger = next((key for key, count in counts.items() if count > rows), None)
     if larger is not None:
@@ -372,5 +372,5 @@ def _iterate_numbers(name: str, value: object) -> Iterator[tuple[str, int]]:
             yield from _iterate_numbers(f"{name}.{member}", inner)
     elif isinstance(value, str | float) and NUMERIC_TEXT.fullmatch(str(value)):
         yield name, int(float(value))
-    elif isinstance(value, int) and not isinstance(value, bool):
-        yield name, value
+    elif (number := read_integer(value)) is not None:
+        yield name, number

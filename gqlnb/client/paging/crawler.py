@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from copy import deepcopy
 from functools import partial
 from itertools import islice
+from sys import maxsize
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -59,6 +60,7 @@ from gqlnb.document.paging_conventions import (
     format_argument,
     get_at_path,
     is_null,
+    read_integer,
 )
 from gqlnb.document.paging_plan import PlannedPage, get_key_variable
 from gqlnb.document.selections import ADDED_PREFIX
@@ -105,8 +107,6 @@ class Crawler:
     ----------
     plan
         Its paged fields.
-    variables
-        Its JSON-like variables.
     limits
         The limits of paging.
     source
@@ -148,7 +148,6 @@ class Crawler:
     def __init__(
         self,
         plan: PagingPlan,
-        variables: Mapping[str, Any],
         limits: PagingOptions,
         source: str,
         *,
@@ -157,7 +156,7 @@ class Crawler:
         remarks: Iterable[str] = (),
         roles: dict[tuple[str, str], ListRole] | None = None,
     ) -> None:
-        self._variables, self.limits, self.fault = dict(variables), limits, plan.document.fault
+        self.limits, self.fault = limits, plan.document.fault
         self._source, self._keep, self._endpoint_maximum = source, keep, most
         self.handed_out = False
         self.advises = True
@@ -213,7 +212,7 @@ class Crawler:
         """Return the first request."""
         if self._is_plain:
             document = self._plan.document
-            return PageRequest(document.text, self._variables, operation=document.name)
+            return PageRequest(document.text, self._plan.variables, operation=document.name)
         text, variables = self._plan.write_first_request(
             self._sizes.list_edits(), counts=self._requests_counts, infos=self._requests_infos
         )
@@ -225,7 +224,7 @@ class Crawler:
         # inner lists that are found meanwhile may fill it.
         if not self.begun:
             return [self.build_first_request()]
-        if self._is_spent:
+        if self._left <= 0:
             self._skip_verification()
             return []
         if self._experiments.trial is not None:
@@ -235,23 +234,20 @@ class Crawler:
         if self._experiments.new_plan is not None:
             self._start(self._experiments.new_plan)
             return [self.build_first_request()]
-        most = self.limits.max_requests
-        left = None if most is None else most - self.requests
         self._close_proved()
         batch = max(1, self._sizes.grow_batch(self._batch) >> self._sizes.scale)
         self._open.sort(key=lambda it: it.build_sort_key(self._field_order[it.field]))
         self._round += 1
         is_trial = bool(self._open and self._open[0].attempts) and self._fails_alone is None
         batch = 1 if is_trial else batch
-        count = (1 if is_trial else max(1, len(self._open) // batch)) if self._open else 0
-        count = count if left is None else min(count, left)
+        count = 1 if is_trial else max(1, len(self._open) // batch)
         before_growth = self._sizes.requests_before_growth(batch)
-        count = count if before_growth is None else min(count, max(width, before_growth))
+        count = min(count, self._left, max(width, before_growth))
         taken, self._open = self._open[: count * batch], self._open[count * batch :]
         starts = range(0, len(taken), batch)
         requests = [self._build_request(taken[start : start + batch]) for start in starts]
         if self._keep and len(requests) == 1 and not self._open and not self._sizes.scale:
-            room = (width if left is None else min(width, left)) - 1
+            room = min(width, self._left) - 1
             requests += [self._build_request(*ahead) for ahead in self._foresee_pages(taken, room)]
         self._unanswered.update(dict.fromkeys(requests))
         return requests
@@ -320,20 +316,16 @@ class Crawler:
     ) -> PageRequest:
         positions = list(positions or [cursor.place.position for cursor in cursors])
         sizes = [self._choose_size(cursor, len(cursors), step) for cursor in cursors]
-        values = [
-            cursor.place.build_argument(position, size)
-            for cursor, position, size in zip(cursors, positions, sizes, strict=True)
-        ]
         pages = [
-            PlannedPage(cursor.field, size, cursor.key and cursor.key.type_name, value)
-            for cursor, size, value in zip(cursors, sizes, values, strict=True)
+            PlannedPage(c.field, size, c.key and c.key.type_name, c.place.build_argument(at, size))
+            for c, at, size in zip(cursors, positions, sizes, strict=True)
         ]
         counts = self.detects_changes and self._requests_counts
         text, variables = self._plan.write_next_request(
             pages, self._sizes.list_edits(), counts=counts, infos=self._requests_infos
         )
-        for number, (cursor, value) in enumerate(zip(cursors, values, strict=True)):
-            variables[f"{ADDED_PREFIX}c{number}"] = value
+        for number, (cursor, page) in enumerate(zip(cursors, pages, strict=True)):
+            variables[f"{ADDED_PREFIX}c{number}"] = page.position
             cursor.in_flight.add(positions[number])
             cursor.round = self._round
             for index, key in enumerate(cursor.key.values if cursor.key else ()):
@@ -357,9 +349,9 @@ class Crawler:
         return min(size, most - kept - step * (size - cursor.place.overlap) + cursor.place.overlap)
 
     @property
-    def _is_spent(self) -> bool:
-        most = self.limits.max_requests
-        return self.is_stopped or (most is not None and self.requests >= most)
+    def _left(self) -> int:
+        """Number of requests that may still be sent."""
+        return 0 if self.is_stopped else (self.limits.max_requests or maxsize) - self.requests
 
     # -- answers
 
@@ -714,8 +706,8 @@ class Crawler:
 
     def _note_total(self, cursor: ListCursor, page: Mapping[str, Any]) -> None:
         field = cursor.field
-        total = get_at_path(page, field.total) if field.total else None
-        if not isinstance(total, int) or isinstance(total, bool):
+        total = read_integer(get_at_path(page, field.total)) if field.total else None
+        if total is None:
             return
         evidence = cursor.evidence
         received = cursor.place.received - evidence.last_length
@@ -892,11 +884,9 @@ class Crawler:
         self._errors = []
         self.data = self._empty_data()
         for cursor in self._outermost:
-            target = self.data
-            for step in cursor.path:
-                target = target[step]
+            target = get_at_path(self.data, cursor.path)
             cursor.target = {PLAIN_LIST_STEP: target} if cursor.field.is_plain else target
-        return not self._is_spent
+        return self._left > 0
 
     def collect_remaining(self) -> None:
         """Join all pages from now on, without a page that was handed out."""
@@ -931,7 +921,7 @@ class Crawler:
     def is_empty_page(self) -> bool:
         """Whether the present page only shows that there are no more items."""
         is_first = not any(cursor.place.pages > 1 for cursor in self._outermost)
-        has_items = any(cursor.has_paged_items for cursor in self._outermost)
+        has_items = any(cursor.has_items for cursor in self._outermost)
         return not (is_first or has_items or self._errors)
 
     # -- the result
@@ -986,7 +976,7 @@ class Crawler:
             extensions=self._extensions,
             document=self._plan.document,
             source=self._source,
-            variables=self._variables,
+            variables=self._plan.variables,
             report=self.build_report(ended),
         )
         return hide_decimals(result) if self._has_decimals else result
@@ -1002,7 +992,7 @@ class Crawler:
         self._experiments.judge_later_pages(self.data)
         if ended is None and (self._open or self._held or self._experiments.is_open):
             spent = STOPPED if self.is_stopped else "max_requests"
-            ended = spent if self._is_spent else MORE_PAGES_FOLLOW
+            ended = spent if self._left <= 0 else MORE_PAGES_FOLLOW
         ended = ended or self._doubts.get_first_end()
         open_ = [*self._stopped, *self._open, *self._held][:MAX_REPORTED_CURSORS]
         undecided = Counter(

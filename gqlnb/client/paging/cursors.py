@@ -343,8 +343,6 @@ class ListCursor:
     def add_lengths(self, page: dict[str, Any], size: int | None) -> None:
         """Count the items of a page, and those requested."""
         place, evidence = self.place, self.evidence
-        if self.field.has_separate_lists:
-            self._empty_constant_lists(page)
         asked = place.requested_size
         if place.pages and asked is not None and evidence.last_length < asked:
             evidence.has_short_pages = True
@@ -356,17 +354,6 @@ class ListCursor:
         place.received += length
         place.pages += 1
         place.covered += size or 0
-
-    def _empty_constant_lists(self, page: dict[str, Any]) -> None:
-        """Empty the lists of a page that are not paged: they are the same beside other items."""
-        same = [each.check_constant(page) for each in self.filters]
-        if self.place.pages == 1 and not all(same):
-            for each, is_same in zip(self.filters, same, strict=True):
-                each.is_constant = is_same
-        for each, is_same in zip(self.filters, same, strict=True):
-            if each.is_constant and is_same:
-                for described in each.lists:
-                    page[described.key] = []
 
     def check_numbering(self, page: Mapping[str, Any]) -> bool:
         """Return whether the second page, requested as page 1, is the first page again."""
@@ -405,7 +392,7 @@ class ListCursor:
                     ]
             each.kept += each.count_items(page)
             if most is not None:
-                is_full &= each.kept >= most or each.was_shorter or each.is_constant
+                is_full &= each.kept >= most or each.was_shorter
         return is_full
 
     def build_sort_key(self, number: int) -> tuple[bool | int | ResponsePath, ...]:
@@ -425,9 +412,9 @@ class ListCursor:
         return sum(each.kept for each in self.filters)
 
     @property
-    def has_paged_items(self) -> bool:
-        """Whether the target has items, except in lists that are the same on all pages."""
-        return any(f.count_items(self.target) for f in self.filters if not f.is_constant)
+    def has_items(self) -> bool:
+        """Whether the target has items."""
+        return any(each.count_items(self.target) for each in self.filters)
 
     @property
     def overlaps(self) -> bool:
@@ -611,9 +598,6 @@ class ListCursor:
                 target[described.key] = new + old
             else:
                 old.extend(new)
-        for each in self.filters:
-            if each.is_constant and not each.count_items(target):  # it is on each page
-                target.update({key: list(items or ()) for key, items in each.first_items.items()})
         for key in field.page_infos:
             old, new = target.get(key), page.get(key)
             if isinstance(old, dict) and isinstance(new, dict):

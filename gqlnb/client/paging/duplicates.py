@@ -52,12 +52,9 @@ class KnownKeys:
     def add_new(self, keys: Collection[Hashable]) -> bool:
         """Add keys if none of them is known; return whether they were added."""
         if self._count:
-            digests = [*map(digest_key, keys)]
-            is_new = None not in map(self._find_cell, digests)
-            if is_new:
-                self._add_digests(digests)
-            return is_new
-        is_new = self._keys.isdisjoint(keys)
+            is_new = not any(key in self for key in keys)
+        else:
+            is_new = self._keys.isdisjoint(keys)
         if is_new:
             self.update(keys)
         return is_new
@@ -135,10 +132,6 @@ class DuplicateFilter:
         Whether a page of another list in the same object had more items.
     is_uneven
         Whether the list went on after such a page.
-    is_constant
-        Whether all pages have the same items, so that it is not a list with pages.
-    first_items
-        The items of the first page by response name, of a list beside others.
     """
 
     lists: Sequence[ItemList]
@@ -153,8 +146,6 @@ class DuplicateFilter:
     is_uncut: bool = False
     was_shorter: bool = False
     is_uneven: bool = False
-    is_constant: bool = False
-    first_items: dict[str, list[Any]] = dataclasses.field(default_factory=dict)
     # Keys or texts of items, texts of pages.
     _known: KnownKeys = dataclasses.field(init=False)
     _uses_offsets: bool = False
@@ -162,32 +153,18 @@ class DuplicateFilter:
     _previous_leaves: tuple[str, ...] = ()
     _natural_repeats: int = 0  # equal items within one page
     _pages: int = 0
-    _first: list[str] = dataclasses.field(default_factory=list)  # texts of the lists of page 1
 
     def __post_init__(self) -> None:
         self.release()
 
     def count_items(self, page: Mapping[str, Any]) -> int:
         """Return the number of items of a page."""
-        count = 0
-        for each in self.lists:
-            items = page.get(each.key)
-            if items and len(items) > count:
-                count = len(items)
-        return count
+        return max((len(page.get(each.key) or ()) for each in self.lists), default=0)
 
     def note_length(self, length: int, longest: int) -> None:
         """Compare the length of a page with that of the longest list in the same object."""
         self.is_uneven |= self.was_shorter and length > 0
         self.was_shorter |= length < longest
-
-    def check_constant(self, page: Mapping[str, Any]) -> bool:
-        """Return whether a page has the same items as the first one."""
-        items = [repr(page.get(each.key)) for each in self.lists]
-        if not self._first:
-            self._first = items
-            self.first_items = {each.key: page[each.key] for each in self.lists if each.key in page}
-        return items == self._first
 
     def is_repeat(self, page: Mapping[str, Any]) -> bool:
         """Return whether a page has items, all of them repeated."""

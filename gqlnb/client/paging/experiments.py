@@ -283,9 +283,9 @@ class RoleSearch:
     def run(self) -> Steps[Finding]:
         """Yield trials, each answered by rows or None if it was refused; return the finding."""
         if self.length == 0:
-            if self._larger_count is None:
-                return Finding("the list is empty", is_complete=True)
-            return Finding(f"`{self._larger_count}` counts rows, and none came")
+            name = self._larger_count
+            reason = f"`{name}` counts rows, and none came" if name else "the list is empty"
+            return Finding(reason, is_complete=name is None)
         finding = yield from self._examine_size()
         if finding is None and not self._is_unstable:
             finding = yield from self._find_position()
@@ -299,20 +299,18 @@ class RoleSearch:
     def _examine_size(self) -> Steps[Finding | None]:
         """Find the size; return the finding if it proves the end, or may not be changed."""
         yield from self._find_size()
-        if self._is_proved and self._grown is None and self._larger_count is None:
-            return self._conclude()
-        if self._size is not None and not self._may_change(self._size):
-            bound = f"`{self._size.name}: {self._size.value}` bounds the list, as written"
-            is_whole = not self._grown
-            reason = self._end if self._end is not None and is_whole else bound
-            return Finding(reason, is_complete=is_whole, is_of_size=True)
-        is_counted = self._grown is not None or self._larger_count is not None
         # Endpoints that leave rows out after they have cut a page have shorter ones: the next page
         # decides, if there is an argument for its place.
         has_place = any(is_named_after(leaf.name, PLACE_WORDS) for leaf in self._numbers)
-        if self._end is not None and not (is_counted or self._is_usual or has_place):
-            return Finding(self._end, is_complete=True, is_of_size=self._size is not None)
-        return None
+        is_end = self._is_proved or (self._end and not (self._is_usual or has_place))
+        if is_end and self._grown is None and self._larger_count is None:
+            return self._conclude()
+        if self._size is None or self._may_change(self._size):
+            return None
+        bound = f"`{self._size.name}: {self._size.value}` bounds the list, as written"
+        is_whole = not self._grown
+        reason = self._end if self._end is not None and is_whole else bound
+        return Finding(reason, is_complete=is_whole, is_of_size=True)
 
     def get_known_rows(self) -> Rows:
         """Return the rows that came first, with those that a larger size added."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from sys import maxsize
 from typing import TYPE_CHECKING, Any
 
 from gqlnb.document.paging_plan import DEFAULT_PAGE_SIZE
@@ -236,9 +237,10 @@ class PageSizes:
         doublings = min(10, self.full_requests // PAGES_BEFORE_GROWTH)
         return max(batch, min(batch << doublings, LARGEST_BATCH))
 
-    def requests_before_growth(self, batch: int) -> int | None:
-        """Return the number of requests to send at once before the batch may grow; None for all."""
-        return PAGES_BEFORE_GROWTH if self._can_grow_batch and batch < LARGEST_BATCH else None
+    def requests_before_growth(self, batch: int) -> int:
+        """Return the number of requests to send at once before the batch may grow."""
+        can_grow = self._can_grow_batch and batch < LARGEST_BATCH
+        return PAGES_BEFORE_GROWTH if can_grow else maxsize
 
     # -- shrinking
 

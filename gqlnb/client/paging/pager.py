@@ -155,7 +155,6 @@ class Pager:
         most = GITHUB_PAGE if is_github(self._source, plan) else self._most
         return Crawler(
             plan,
-            bound,
             options,
             self._source,
             keep=keep,

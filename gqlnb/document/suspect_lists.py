@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from gqlnb.document.json_codec import JSON
     from gqlnb.document.selections import EditableSelection, NamedType
 
+    CursorValue: TypeAlias = tuple[tuple[str, ...], str, str | None]
     ReadArguments: TypeAlias = Callable[[EditableSelection], Mapping[str, JSON]]
 
 ArgumentPath = tuple["str | int", ...]
@@ -232,9 +233,7 @@ class SuspectList:
             and (key in self.counts or is_count_name(key, self.keys))
         }
 
-    def iterate_cursors(
-        self, data: object, half: int
-    ) -> Iterator[tuple[tuple[str, ...], str, str | None]]:
+    def iterate_cursors(self, data: object, half: int) -> Iterator[CursorValue]:
         """Yield the values that may be the cursor of the next page.
 
         Yields
@@ -249,10 +248,9 @@ class SuspectList:
             return
         holder = holders[0][1]
         beside = [inner for piece in self.carrier for inner in piece.inner or ()]
-        for path, value in (
-            _iterate_texts(holder, beside) if not (self.is_plain or self.holder) else ()
-        ):
-            if is_named_after(path[-1], CURSOR_WORDS):
+        for path, value in _iterate_texts(holder, beside):
+            is_beside = not (self.is_plain or self.holder)
+            if is_beside and is_named_after(path[-1], CURSOR_WORDS):
                 yield path, value, None
         rows = holder.get(self.keys[0]) or [None]
         last, middle = rows[-1], rows[min(len(rows), max(1, half)) - 1]

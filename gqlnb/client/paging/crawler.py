@@ -75,7 +75,14 @@ from gqlnb.errors import (
 from gqlnb.http.error_responses import is_transient_error
 from gqlnb.result.answer_notes import merge_extensions
 from gqlnb.result.paging_report import COMPLETE, MORE_PAGES_FOLLOW, NO_LIST, STOPPED, Report
-from gqlnb.result.result import Result, attach_forms, get_shape, hide_decimals, restore_decimals
+from gqlnb.result.result import (
+    Result,
+    attach_forms,
+    get_shape,
+    hide_decimals,
+    keep_crawler,
+    restore_decimals,
+)
 from gqlnb.result.shape import build_response_shape, observe_forms
 
 if TYPE_CHECKING:
@@ -969,7 +976,10 @@ class Crawler:
         return f"{shown}, ..." if names[MAX_NAMED:] else shown
 
     def build_result(self, ended: str | None = None) -> Result:
-        """Return the data so far as one result; `ended` as for :meth:`build_report`."""
+        """Return the data so far as one result, which :meth:`gqlnb.Client.resume` can continue.
+
+        `ended` is the reason if paging was interrupted.
+        """
         result = Result(
             data=self.data,
             errors=tuple(self._errors),
@@ -979,7 +989,8 @@ class Crawler:
             variables=self._plan.variables,
             report=self.build_report(ended),
         )
-        return hide_decimals(result) if self._has_decimals else result
+        result = hide_decimals(result) if self._has_decimals else result
+        return keep_crawler(result, self) if self.is_open else result
 
     def build_page(self) -> Result:
         """Return the present page as a result."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -43,9 +43,10 @@ if TYPE_CHECKING:
     from gqlnb.document.suspect_lists import ArgumentLeaf, Rows, SuspectList
 
     T = TypeVar("T")
-    # Experiments yield trials. Each is answered by the data, None if it was refused, and by the
-    # message of the refusal.
-    Steps: TypeAlias = Generator["Trial", tuple[object, str], T]
+    # An experiment is the values of changed arguments. It is answered by the data, None if it was
+    # refused, and by the message of the refusal.
+    Trial: TypeAlias = Mapping[ArgumentLeaf, int | str]
+    Steps: TypeAlias = Generator[Trial, tuple[object, str], T]
 
 OTHER_TYPE = "the endpoint returned an object of another type, without the list"
 CHANGED = "its rows changed while experiments found out how it goes on."
@@ -64,21 +65,6 @@ BOUND = re.compile(
     r"^_*(?:min|max|from|to|since|until|upper|lower|gte?|lte?)_?|_?(?:min|max|from|to|gte?|lte?)$",
     re.IGNORECASE,
 )
-
-
-class Trial(NamedTuple):
-    """A request with other arguments.
-
-    Attributes
-    ----------
-    suspect
-        The list.
-    values
-        The value of each changed argument.
-    """
-
-    suspect: SuspectList
-    values: Mapping[ArgumentLeaf, int | str]
 
 
 class Finding(msgspec.Struct, frozen=True):
@@ -747,7 +733,7 @@ class RoleSearch:
             for leaf in values
             for path in leaf.required
         }
-        data, refusal = yield Trial(self.suspect, {**needed, **values})
+        data, refusal = yield {**needed, **values}
         rows = None if data is None else self.suspect.read_rows(data)
         self._new_counts = {} if data is None else self.suspect.read_counts(data)
         if rows is not None and not self.rows.keys() <= rows.keys():
@@ -858,7 +844,7 @@ class Experiments:
     Attributes
     ----------
     trial
-        The experiment that is under way.
+        The list and the changed arguments of the experiment that is under way.
     sentences
         What was tried, for the report.
     new_plan
@@ -871,7 +857,7 @@ class Experiments:
         roles: dict[tuple[str, str], ListRole] | None,
         note_kept: Callable[[str, str], None],
     ) -> None:
-        self.trial: Trial | None = None
+        self.trial: tuple[SuspectList, Trial] | None = None
         self.sentences: list[str] = []
         self.new_plan: PagingPlan | None = None
         self._limits, self._roles, self._note_kept = limits, roles, note_kept
@@ -982,9 +968,9 @@ class Experiments:
         try:
             if steps is None:
                 self._steps = search.run()
-                self.trial = next(self._steps)
+                self.trial = search.suspect, next(self._steps)
             else:
-                self.trial = steps.send((data, refusal))
+                self.trial = search.suspect, steps.send((data, refusal))
         except StopIteration as stop:
             self._end_search(search, stop.value)
             if self._searches:

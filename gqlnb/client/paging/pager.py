@@ -16,7 +16,7 @@ from gqlnb.document.document import Document
 from gqlnb.document.variables import bind_variables, check_variable_names
 from gqlnb.errors import PAGES_ADVICE, GqlnbError, QueryError, sanitize_text
 from gqlnb.http.rate_limit_rules import MAX_CONCURRENT
-from gqlnb.result.result import Result, finish_pages, keep_crawler, warn_incomplete
+from gqlnb.result.result import Result, finish_pages, warn_incomplete
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Mapping
@@ -240,7 +240,7 @@ class Pager:
         ):
             for requests in self._iterate_rounds(crawler):
                 self._send_round(crawler, requests, bar, pool)
-        return attach_crawler(crawler.build_result(), crawler)
+        return crawler.build_result()
 
     def _iterate_rounds(self, crawler: Crawler) -> Iterator[list[PageRequest]]:
         """Yield the requests of each round until the result, or the present page, is complete."""
@@ -255,7 +255,7 @@ class Pager:
         """Return the present page. If the iterator is left here, resume() starts with the next."""
         crawler.handed_out = True
         self.keep_unfinished(crawler)
-        return attach_crawler(crawler.build_page(), crawler)
+        return crawler.build_page()
 
     def keep_unfinished(self, crawler: Crawler) -> None:
         """Let ``resume()`` without a result continue this crawler, if it can continue."""
@@ -362,7 +362,7 @@ class Pager:
         with self._keep_on_failure(crawler), Progress(progress) as bar:
             for requests in self._iterate_rounds(crawler):
                 await self._asend_round(crawler, requests, bar)
-        return attach_crawler(crawler.build_result(), crawler)
+        return crawler.build_result()
 
     async def _asend_round(
         self, crawler: Crawler, requests: list[PageRequest], bar: Progress
@@ -427,17 +427,10 @@ def record_attempt(page: PageRequest, outcome: Outcome | None, seconds: float) -
         page.cost = len(getattr(response, "body", b"") or b""), seconds
 
 
-def attach_crawler(result: Result, crawler: Crawler) -> Result:
-    """Make a result resumable if its crawler can continue."""
-    return keep_crawler(result, crawler) if crawler.is_open else result
-
-
 def attach_partial_result(error: BaseException, crawler: Crawler) -> None:
     """Attach the pages so far to an error or interrupt, with a hint at resume()."""
     is_failure = isinstance(error, GqlnbError)
-    result = attach_crawler(
-        crawler.build_result("failed" if is_failure else "interrupted"), crawler
-    )
+    result = crawler.build_result("failed" if is_failure else "interrupted")
     error.result = result  # type: ignore[attr-defined]
     if not crawler.advises:  # resume() would continue a part of what was asked for
         return

@@ -219,17 +219,26 @@ class Pager:
     def iterate_pages(self, crawler: Crawler, progress: Progress) -> Iterator[Result]:
         """Yield the pages of a crawler; warn at the end if completeness is not proved."""
         with self._keep_on_failure(crawler), progress as bar, self._open_pool() as pool:
-            while True:
-                for requests in self._iterate_rounds(crawler):
-                    self._send_round(crawler, requests, bar, pool)
-                result = self._hand_out_page(crawler)
-                if not crawler.is_empty_page:
-                    shown = result
-                    yield result
-                with defer_interrupt():
-                    if not crawler.start_next_page():
-                        break
-        warn_incomplete(finish_pages(shown, crawler.build_result()))
+            for step in self._iterate_steps(crawler):
+                if isinstance(step, Result):
+                    page = step
+                    yield page
+                else:
+                    self._send_round(crawler, step, bar, pool)
+        warn_incomplete(finish_pages(page, crawler.build_result()))
+
+    def _iterate_steps(self, crawler: Crawler) -> Iterator[list[PageRequest] | Result]:
+        """Yield the requests of each round, and each page when they are answered."""
+        goes_on = True
+        while goes_on:
+            yield from self._iterate_rounds(crawler)
+            # If the iterator is left here, resume() starts with the next page.
+            crawler.handed_out = True
+            self.keep_unfinished(crawler)
+            if not crawler.is_empty_page:
+                yield crawler.build_page()
+            with defer_interrupt():
+                goes_on = crawler.start_next_page()
 
     def run_crawler(self, crawler: Crawler, progress: ShowProgress) -> Result:
         """Return the joined result of all pages."""
@@ -250,12 +259,6 @@ class Pager:
             if not requests:
                 return
             yield requests
-
-    def _hand_out_page(self, crawler: Crawler) -> Result:
-        """Return the present page. If the iterator is left here, resume() starts with the next."""
-        crawler.handed_out = True
-        self.keep_unfinished(crawler)
-        return crawler.build_page()
 
     def keep_unfinished(self, crawler: Crawler) -> None:
         """Let ``resume()`` without a result continue this crawler, if it can continue."""
@@ -344,18 +347,14 @@ class Pager:
         with wake_loop():
             crawler = await asyncio.to_thread(start)
         with self._keep_on_failure(crawler), progress as bar:
-            while True:
-                with wake_loop():
-                    for requests in self._iterate_rounds(crawler):
-                        await self._asend_round(crawler, requests, bar)
-                result = self._hand_out_page(crawler)
-                if not crawler.is_empty_page:
-                    shown = result
-                    yield result
-                with defer_interrupt():
-                    if not crawler.start_next_page():
-                        break
-        warn_incomplete(finish_pages(shown, crawler.build_result()))
+            for step in self._iterate_steps(crawler):
+                if isinstance(step, Result):
+                    page = step
+                    yield page
+                else:
+                    with wake_loop():
+                        await self._asend_round(crawler, step, bar)
+        warn_incomplete(finish_pages(page, crawler.build_result()))
 
     async def arun_crawler(self, crawler: Crawler, progress: ShowProgress) -> Result:
         """Asynchronous version of :meth:`run_crawler`."""

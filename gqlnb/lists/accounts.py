@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 Sender = TypeVar("Sender")
+Other = TypeVar("Other")
 Task = TypeVar("Task")
 Answer = TypeVar("Answer")
 
@@ -159,6 +160,13 @@ class AccountPool(Generic[Sender]):
     ) -> None:
         self.accounts, self.notes, self.doubt = list(accounts), list(notes), doubt
         self._waits = waits
+
+    def convert(self, convert_client: Callable[[Sender], Other]) -> AccountPool[Other]:
+        """Return a pool of the same accounts with other clients, which wait for rate limits."""
+        accounts = [
+            Account(each.name, [*map(convert_client, each.clients)]) for each in self.accounts
+        ]
+        return AccountPool(accounts, self.notes, self.doubt, waits=False)
 
     @property
     def budget(self) -> Budget | None:

@@ -209,7 +209,7 @@ class ListHarvest(TaskQueue[ListRequest, WindowTask]):
     def progress(self) -> tuple[int, int | None, int]:
         """The number of rows so far, of rows expected, and of requests."""
         state = self._state
-        return self._store.rows, state.total, state.pages + state.counts
+        return self._store.rows, state.expected, state.pages + state.counts
 
     def list_stages(self) -> Iterator[Callable[[], WindowTask | None]]:
         """Yield, for each stage of the harvest, a function that returns its next task, or None.
@@ -220,7 +220,7 @@ class ListHarvest(TaskQueue[ListRequest, WindowTask]):
         state = self._state
         yield self._list_once(self._match_ends())
         if state.coverage is not None:
-            if state.total is not None:
+            if state.expected is not None:
                 yield self._list_once(self._count_again())
             self._begin_refresh()
         elif not state.started:
@@ -311,7 +311,7 @@ class ListHarvest(TaskQueue[ListRequest, WindowTask]):
 
     def _read_window(self, ends: Ends) -> Steps[None]:
         """Read a range, and store its rows, or its parts."""
-        range_, total = self._state.parse_range(ends), self._state.total
+        range_, total = self._state.parse_range(ends), self._state.expected
         (answer,) = yield [ListRequest("rows", range_, total)]
         parts = self._divide_range(range_, answer)
         is_outgrown = bool(parts) and (yield from self._is_outgrown(answer))
@@ -325,7 +325,7 @@ class ListHarvest(TaskQueue[ListRequest, WindowTask]):
 
     def _is_outgrown(self, answer: WindowAnswer) -> Steps[bool]:
         """Return whether the list grows so fast that dividing its ranges might never end."""
-        total, cap = self._state.total, self._slice.cap
+        total, cap = self._state.expected, self._slice.cap
         if self._grows is None and total is not None:
             known = sum(each.got for each in self._state.readings) + (answer.count or 0)
             if known > find_most_rows(total, cap):
@@ -374,7 +374,7 @@ class ListHarvest(TaskQueue[ListRequest, WindowTask]):
     def _note_first_answer(self, range_: ValueRange, answer: WindowAnswer) -> ValueRange:
         """Record facts about the column; return the range in its type, with its last value."""
         state = self._state
-        state.kind, state.id, state.total = answer.kind, answer.id, answer.count
+        state.kind, state.id, state.expected = answer.kind, answer.id, answer.count
         state.has_nulls = answer.has_nulls
         whole = self._complete_range(range_, answer)
         if whole.high is not None and range_.high is None:
@@ -523,10 +523,10 @@ class ListHarvest(TaskQueue[ListRequest, WindowTask]):
     def _pause(self) -> None:
         """Make the rows so far available, each of them once."""
         left = self._store.remove_old_rows(self._moved)
-        self._store.pause(self._build_coverage(self._state.total, left.total(), []))
+        self._store.pause(self._build_coverage(self._state.expected, left.total(), []))
 
     def _count_again(self) -> Steps[None]:
-        (self._state.total,) = yield [ListRequest("count", self._whole)]
+        (self._state.expected,) = yield [ListRequest("count", self._whole)]
 
     def _count_whole(self) -> Steps[int | None]:
         """Return the number of all rows up to the pinned end; None if it is unknown."""
@@ -619,13 +619,10 @@ class ListHarvest(TaskQueue[ListRequest, WindowTask]):
 
     def _build_coverage(self, expected: int | None, got: int, gaps: list[Gap]) -> Coverage:
         state = self._state
-        return Coverage(
+        return state.build_coverage(
+            got,
             expected=expected,
-            got=got,
             windows=len(state.readings),
-            pages=state.pages,
-            counts=state.counts,
-            repeated=state.repeated,
             moved=(*self._moved,),
             gaps=tuple(gaps),
             notes=(*state.notes.values(), *self.notes),

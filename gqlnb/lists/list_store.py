@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from gqlnb.lists.columns import ValueRange, parse_value
-from gqlnb.lists.report import Changes
+from gqlnb.lists.report import Changes, StoredState
 from gqlnb.lists.store import (
     COVERAGE_NAME,
     HarvestStore,
     Part,
-    StoredState,
     find_repeated_rows,
     write_durably,
 )
@@ -92,8 +91,6 @@ class ListState(StoredState, tag="state", kw_only=True):
         The column that identifies a row, or None.
     has_nulls
         Whether the column may be null.
-    total
-        The number of rows at the beginning.
     started, previous
         The beginning of this harvest and of the one before, in seconds since 1970.
     pinned
@@ -104,32 +101,27 @@ class ListState(StoredState, tag="state", kw_only=True):
         The ranges that were read.
     numbers
         The number of readings, replaced ones included.
-    pages, counts
-        Numbers of requests for rows, and of those that only counted.
     seen
         The number of changes that were seen: readings in which rows changed, and ranges whose count
         had changed when they were counted again.
-    repeated
-        The number of ranges that were read again.
     changes
         The differences to the harvest before; None if there was none.
+    rows
+        In the log, after the first state: the rows of the new reading, as a Parquet file.
     """
 
     kind: str = ""
     id: str | None = None
     has_nulls: bool = True
-    total: int | None = None
     started: float = 0.0
     previous: float = 0.0
     pinned: Any = None
     pending: list[Ends] = msgspec.field(default_factory=list)
     readings: list[Reading] = msgspec.field(default_factory=list)
     numbers: int = 0
-    pages: int = 0
-    counts: int = 0
     seen: int = 0
-    repeated: int = 0
     changes: Changes | None = None
+    rows: bytes = b""
 
     @property
     def is_moving(self) -> bool:
@@ -139,24 +131,6 @@ class ListState(StoredState, tag="state", kw_only=True):
     def parse_range(self, ends: Ends) -> ValueRange:
         """Return a range with values of Python."""
         return ValueRange(*(parse_value(self.kind, end) if self.kind else end for end in ends))
-
-
-class RangeEvent(msgspec.Struct, tag="range", kw_only=True):
-    """A range was read, or divided into others.
-
-    Attributes
-    ----------
-    state
-        The state after it, without the readings.
-    reading
-        The reading; None if it was divided.
-    rows
-        The rows of the reading, as a Parquet file.
-    """
-
-    state: ListState
-    reading: Reading | None = None
-    rows: bytes = b""
 
 
 # Changes come at random. If `seen` were seen in some intervals, about seen² / (4 * intervals) pairs
@@ -178,12 +152,14 @@ class ListStore(HarvestStore[ListState]):
     """The store of a harvest in ranges."""
 
     state_type = ListState
-    decoder = msgspec.json.Decoder(ListState | RangeEvent)
+    decoder = msgspec.json.Decoder(ListState)
 
-    def _apply_event(self, event: RangeEvent) -> None:
-        """Change the state and the rows as an event of the log did."""
-        event.state.readings, self.state = self.state.readings, event.state
-        self._hold_reading(event.reading, _decode_rows(event.rows) if event.rows else None)
+    def _take_state(self, state: ListState) -> None:
+        new, rows = state.readings, state.rows
+        state.readings, state.rows = self.state.readings, b""
+        self.state = state
+        for reading in new:
+            self._hold_reading(reading, _decode_rows(rows))
 
     def _concat(self, tables: Sequence[pa.Table]) -> pa.Table:
         return concat_tables(tables)
@@ -204,15 +180,13 @@ class ListStore(HarvestStore[ListState]):
             Its rows.
         """
         if self.folder is not None:
-            state = msgspec.structs.replace(self.state, readings=[])
             rows = b"" if reading is None else _encode_rows(table)
-            self._append_event(RangeEvent(state=state, reading=reading, rows=rows))
-        self._hold_reading(reading, table)
-        self._save_full_part()
+            self._log_state(readings=[] if reading is None else [reading], rows=rows)
+        if reading is not None:
+            self._hold_reading(reading, table)
+            self._save_full_part()
 
-    def _hold_reading(self, reading: Reading | None, table: pa.Table | None) -> None:
-        if reading is None or table is None:
-            return
+    def _hold_reading(self, reading: Reading, table: pa.Table) -> None:
         self.state.readings.append(reading)
         if table.num_rows or not self._list_parts():  # without rows the columns are kept once
             self._new.append(Part([(reading.number, table.num_rows)], table))
@@ -521,7 +495,7 @@ class RangeHarvest:
             with ``source``, ``partial``, ``notes`` (the warnings) and ``coverage``.
         """
         register_frame_display()
-        frame = build_range_frame(self._store.load_tables())
+        frame = build_range_frame(self.arrow())
         warnings = self._list_warnings()
         frame.attrs = self.coverage.build_attrs(len(self), self.source, warnings)
         return frame
@@ -543,11 +517,10 @@ class RangeHarvest:
         return render_lines(repr(self))
 
 
-def build_range_frame(tables: Sequence[pa.Table]) -> pd.DataFrame:
-    """Return the tables of the parts as one DataFrame."""
+def build_range_frame(table: pa.Table) -> pd.DataFrame:
+    """Return the rows of a harvest in ranges as a DataFrame."""
     import pyarrow as pa
 
-    table = concat_tables(tables)
     for index, column in enumerate(table.schema):
         if not pa.types.is_decimal(column.type):
             continue

@@ -2,8 +2,9 @@
 
 The log is ``_harvest.jsonl``, a file of JSON lines beside the Parquet parts. Its first line
 describes the harvest, the second one the state when the last part was written; each further line
-is an event since then, with its rows, and is on the disk before the harvest continues. When a part
-is written, the log is replaced by one of two lines.
+is the state after an answer since then, with its rows, and of the lists that only grow with what is
+new; it is on the disk before the harvest continues. When a part is written, the log is replaced by
+one of two lines.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import threading
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from itertools import takewhile
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 import msgspec
@@ -21,12 +23,10 @@ import numpy as np
 
 from gqlnb.document.json_codec import dump_valid_json
 from gqlnb.errors import GqlnbError, OptionError, sanitize_text
-from gqlnb.lists.report import Coverage
-from gqlnb.result.answer_notes import MAX_NOTES
+from gqlnb.lists.report import Coverage, StoredState
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
 
     import pyarrow as pa
 
@@ -99,7 +99,7 @@ def has_end(path: Path) -> bool:
         return file.read() == _PARQUET_END
 
 
-def read_parquet(path: Path) -> pa.Table:
+def read_parquet(path: str | Path) -> pa.Table:
     """Return the rows of a part.
 
     Raises
@@ -116,7 +116,7 @@ def read_parquet(path: Path) -> pa.Table:
         raise
     except (OSError, pa.ArrowInvalid) as error:
         msg = (
-            f"{sanitize_text(path.parent, 120)}: {path.name} is damaged "
+            f"{sanitize_text(Path(path).parent, 120)}: {Path(path).name} is damaged "
             f"({sanitize_text(error, 120)}). Put it back."
         )
         raise OptionError(msg) from None
@@ -214,7 +214,7 @@ except ImportError:  # neither in a browser, where there are no other processes
     msvcrt = None  # type: ignore[assignment]
 
 LOG_NAME = "_harvest.jsonl"
-LOG_VERSION = 4
+LOG_VERSION = 5
 ROWS_PER_PART = 100_000  # of repositories: about 4 MB on the disk, 10 MB in memory
 RESUME_HINT = "The rows so far are kept: run the same call again to continue."
 RESTART_HINT = "Name another folder, or replace the harvest in this one with resume=False."
@@ -224,7 +224,7 @@ _open_folders: set[Path] = set()
 _open_folders_lock = threading.Lock()
 
 
-class LogHeader(msgspec.Struct, kw_only=True):
+class LogHeader(msgspec.Struct, tag_field="gqlnb", tag="harvest", kw_only=True):
     """The first line of the log: the harvest and its endpoint.
 
     Attributes
@@ -239,7 +239,6 @@ class LogHeader(msgspec.Struct, kw_only=True):
         Whether everything is read a second time.
     """
 
-    gqlnb: str = "harvest"
     version: int = LOG_VERSION
     query: str = ""
     source: str = ""
@@ -258,36 +257,10 @@ class LogHeader(msgspec.Struct, kw_only=True):
         return dump_valid_json(about | coverage.to_dict())
 
 
-class StoredState(msgspec.Struct, kw_only=True):
-    """The part of the state of a harvest that all have in common: a line of the log.
-
-    Attributes
-    ----------
-    parts
-        Number of Parquet files.
-    notes
-        Notes of the endpoint on its answers, by a key that is the same for equal notes.
-    doubt
-        The reason why rows may be missing, if the accounts of a run see different rows.
-    coverage
-        The report; None while the harvest is not finished.
-    """
-
-    parts: int = 0
-    notes: dict[str, str] = {}
-    doubt: str = ""
-    coverage: Coverage | None = None
-
-    def add_notes(self, notes: Mapping[str, str]) -> None:
-        """Add notes of the endpoint, up to a number of them."""
-        new = {key: note for key, note in notes.items() if key not in self.notes}
-        self.notes |= dict([*new.items()][: MAX_NOTES - len(self.notes)])
-
-
 State = TypeVar("State", bound=StoredState)
 
 
-def parse_header(path: Path, text: bytes) -> dict[str, Any]:
+def parse_header(path: Path, text: bytes) -> LogHeader:
     """Return the first line of a log.
 
     Raises
@@ -295,23 +268,20 @@ def parse_header(path: Path, text: bytes) -> dict[str, Any]:
     OptionError
         If it is not of a harvest, or of another format.
     """
+    shown = sanitize_text(path, 120)
     try:
-        header = msgspec.json.decode(text, type=dict[str, Any])
+        header = msgspec.json.decode(text, type=LogHeader)
     except msgspec.MsgspecError:
-        header = {}
-    shown, version = sanitize_text(path, 120), header.get("version")
-    if header.get("gqlnb") != "harvest":
         msg = f"{shown} is not the log of a harvest. {RESTART_HINT}"
-    elif version != LOG_VERSION:
-        is_older = isinstance(version, int) and version < LOG_VERSION
-        remedy = "Harvest again" if is_older else "Update gqlnb. Or"
+        raise OptionError(msg) from None
+    if header.version != LOG_VERSION:
+        remedy = "Harvest again" if header.version < LOG_VERSION else "Update gqlnb. Or"
         msg = (
-            f"{shown} is a log of format {sanitize_text(version, 20)}, and this version of gqlnb "
-            f"reads format {LOG_VERSION}. {remedy}: {RESTART_HINT}"
+            f"{shown} is a log of format {header.version}, and this version of gqlnb reads format "
+            f"{LOG_VERSION}. {remedy}: {RESTART_HINT}"
         )
-    else:
-        return header
-    raise OptionError(msg)
+        raise OptionError(msg)
+    return header
 
 
 def _show_difference(*queries: str) -> list[str]:
@@ -430,7 +400,7 @@ class HarvestStore(Generic[State]):
     Attributes
     ----------
     state_type, decoder
-        The class of the state, and the decoder of the lines of the log: states and events.
+        The class of the state, and the decoder of the lines of the log.
     state
         The state of the harvest.
 
@@ -444,7 +414,7 @@ class HarvestStore(Generic[State]):
     """
 
     state_type: type[State]
-    decoder: msgspec.json.Decoder[Any]
+    decoder: msgspec.json.Decoder[State]
 
     def __init__(
         self,
@@ -492,17 +462,16 @@ class HarvestStore(Generic[State]):
             remove_parts(folder, 0)
             (folder / COVERAGE_NAME).unlink(missing_ok=True)
             return
-        for event in self._read_log(path):
-            if isinstance(event, StoredState):
-                self.state, self._new = event, []  # type: ignore[assignment]
-            elif self.state.coverage is not None:
+        states = self._read_log(path)
+        self.state = next(states, self.state)
+        for state in states:
+            if self.state.coverage is not None:
                 msg = (
                     f"The log in {sanitize_text(folder, 120)} is broken: it goes on after its end. "
                     f"{RESTART_HINT}"
                 )
                 raise OptionError(msg)
-            else:
-                self._apply_event(event)
+            self._take_state(state)
         # The log does not contain the rows of parts any more.
         lost = find_lost_part(folder, self.state.parts)
         if lost is not None:
@@ -519,8 +488,8 @@ class HarvestStore(Generic[State]):
         self._parts = [Part(_read_segments(path), path=path) for path in paths]
         self._save_full_part()
 
-    def _read_log(self, path: Path) -> Iterator[Any]:
-        """Yield the lines after the header; an incomplete last one is removed from the file."""
+    def _read_log(self, path: Path) -> Iterator[State]:
+        """Yield the states in the log; an incomplete last line is removed from it."""
         with path.open("rb") as file:
             self._check_header(path, file.readline())
             end = file.tell()
@@ -535,28 +504,27 @@ class HarvestStore(Generic[State]):
 
     def _check_header(self, path: Path, text: bytes) -> None:
         header, own, shown = parse_header(path, text), self.header, sanitize_text(path, 120)
-        if (header.get("query"), header.get("source")) != (own.query, own.source):
-            found, wanted = _show_difference(str(header.get("query")), own.query)
+        if (header.query, header.source) != (own.query, own.source):
+            found, wanted = _show_difference(header.query, own.query)
             msg = (
-                f"{shown} is the log of {found} from "
-                f"{sanitize_text(header.get('source'), 120)}, and this harvest is "
-                f"{wanted} from {own.source}. {RESTART_HINT}"
+                f"{shown} is the log of {found} from {sanitize_text(header.source, 120)}, and this "
+                f"harvest is {wanted} from {own.source}. {RESTART_HINT}"
             )
-        elif header.get("fields") != own.fields:
+        elif header.fields != own.fields:
             found, wanted = (
                 "no fields=" if text is None else f"fields={sanitize_text(repr(text), 120)}"
-                for text in (header.get("fields"), own.fields)
+                for text in (header.fields, own.fields)
             )
             msg = f"{shown} is the log of {found}, and this harvest has {wanted}. {RESTART_HINT}"
-        elif own.twice and not header.get("twice"):
+        elif own.twice and not header.twice:
             msg = f"{shown} is the log of a harvest without twice=True. {RESTART_HINT}"
         else:
             # The parts have the types of their time, though the schema may have changed since.
-            own.shape, own.twice = header.get("shape"), header.get("twice", False)
+            own.shape, own.twice = header.shape, header.twice
             return
         raise OptionError(msg)
 
-    def _parse_line(self, path: Path, number: int, text: bytes) -> Any:  # noqa: ANN401 - of the decoder's type
+    def _parse_line(self, path: Path, number: int, text: bytes) -> State:
         try:
             return self.decoder.decode(text)
         except msgspec.MsgspecError as error:
@@ -575,24 +543,23 @@ class HarvestStore(Generic[State]):
             self._log.close()
             self._log = None
 
-    def _append_event(self, event: msgspec.Struct) -> None:
-        """Append a line to the log of a folder, and wait until it is on the disk."""
+    def _log_state(self, **new: object) -> None:
+        """Append the state to the log of a folder, and wait until it is on the disk.
+
+        Parameters
+        ----------
+        new
+            Rows, and the new items of the lists that only grow, in their place.
+        """
         assert self.folder is not None  # noqa: S101 - for mypy
         if self._log is None:
             self._log = (self.folder / LOG_NAME).open("ab")
-        self._log.write(dump_valid_json(event) + b"\n")
+        self._log.write(dump_valid_json(msgspec.structs.replace(self.state, **new)) + b"\n")
         self._log.flush()
         os.fsync(self._log.fileno())
 
-    def _add_event(self, event: msgspec.Struct) -> None:
-        """Log an event, which is safe from interruption then, and apply it."""
-        if self.folder is not None:
-            self._append_event(event)
-        self._apply_event(event)
-        self._save_full_part()
-
-    def _apply_event(self, event: Any) -> None:  # noqa: ANN401 - of the class of the events
-        """Change the state and the rows as an event does."""
+    def _take_state(self, state: State) -> None:
+        """Take a state of the log with its rows and what is new."""
         raise NotImplementedError
 
     # -- the rows
@@ -609,13 +576,9 @@ class HarvestStore(Generic[State]):
     def _list_parts(self) -> list[Part]:
         return [*self._parts, *self._new]
 
-    def load_tables(self) -> list[pa.Table]:
-        """Return the rows of each part."""
-        return [part.load() for part in self._list_parts()]
-
     def load_table(self) -> pa.Table:
         """Return all rows."""
-        return self._concat(self.load_tables())
+        return self._concat([part.load() for part in self._list_parts()])
 
     def _save_full_part(self) -> None:
         """Write a part and the state if there are enough rows."""

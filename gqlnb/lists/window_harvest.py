@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
 from collections import Counter, defaultdict, deque
-from copy import copy
 from dataclasses import dataclass
 from itertools import pairwise
 from math import ceil
@@ -17,10 +16,10 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar, r
 import msgspec
 
 from gqlnb.errors import AnswerError
-from gqlnb.lists.report import Coverage, Gap
+from gqlnb.lists.report import Counters, Gap, StoredState
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Generator, Mapping, Sequence
 
     Result = TypeVar("Result")
     Steps = Generator[list["PageRequest"], list["Page"], Result]
@@ -432,66 +431,30 @@ Rows = dict[str, Row]
 PageAnswer = tuple[PageRequest, Page]
 
 
-class HarvestState(msgspec.Struct):
+class HarvestState(StoredState, kw_only=True):
     """What is known at one time: the windows that were read, the others, and the cost.
 
     Attributes
     ----------
-    expected
-        Number of rows at the beginning; None before the first answer.
-    pages, counts, repeated, windows, agreed, gaps
-        As of :class:`gqlnb.lists.report.Coverage`.
     noise
         By how many rows counts vary from answer to answer.
     may_vary
         Whether the first counts differ, and it is not known yet why.
     todo
         The spans to harvest, with their counts if they are known; None before the first is planned.
+    answers
+        The answers of an interrupted run to requests for these spans, which are not sent again.
     """
 
-    expected: int | None = None
-    pages: int = 0
-    counts: int = 0
-    repeated: int = 0
     noise: int = 0
     may_vary: bool = False
     todo: list[tuple[Window, int | None]] | None = None
-    windows: int = 0
-    agreed: int = 0
-    gaps: list[Gap] = []
-
-    def close_window(self, closed: ClosedWindow) -> None:
-        """Add a window that was read. No list is changed in place, as copies of this share them."""
-        self.windows += 1
-        self.agreed += closed.agreed
-        if closed.gap is not None:
-            self.gaps = [*self.gaps, closed.gap]
+    answers: list[PageAnswer] = msgspec.field(default_factory=list)
 
     def is_open(self, window: Window) -> bool:
         """Return whether a window is still to be harvested, alone or in a span."""
         spans = self.todo
         return spans is None or any(low <= window.low < high for (low, high, _), _ in spans)
-
-
-class ClosedWindow(NamedTuple):
-    """A window that was read.
-
-    Attributes
-    ----------
-    window
-        The window.
-    rows
-        Its rows.
-    agreed
-        Whether only two orders agree, as its counts vary.
-    gap
-        The reason why its rows may not be all; None if they are.
-    """
-
-    window: Window
-    rows: list[Row]
-    agreed: bool = False
-    gap: Gap | None = None
 
 
 class SpanTask(Task[PageRequest]):
@@ -501,20 +464,20 @@ class SpanTask(Task[PageRequest]):
     ----------
     span
         The window to harvest, and its count if it is known.
-    closed
-        The windows that it closes.
     todo
         The spans that it leaves to other tasks.
-    repeated
-        Number of windows that it read again.
+    rows
+        The rows of the windows that it closes.
+    counters
+        Their numbers, and their gaps.
     """
 
     def __init__(self, span: tuple[Window, int | None], steps: Steps[None]) -> None:
         super().__init__(steps)
         self.span = span
-        self.closed: list[ClosedWindow] = []
         self.todo: list[tuple[Window, int | None]] = []
-        self.repeated = 0
+        self.rows: list[Row] = []
+        self.counters = Counters()
 
 
 class WindowHarvest(TaskQueue[PageRequest, SpanTask]):
@@ -530,13 +493,11 @@ class WindowHarvest(TaskQueue[PageRequest, SpanTask]):
         Number of spans to plan and read at once.
     twice
         Whether to read each window a second time.
-    answers
-        Answers of an interrupted run, which are not requested again.
 
     Attributes
     ----------
     state
-        The windows that were read, and the cost.
+        The windows that were read, and the cost; it changes with each answer.
     page_size
         Most rows of a page; smaller after pages that were too large.
     """
@@ -548,10 +509,9 @@ class WindowHarvest(TaskQueue[PageRequest, SpanTask]):
         *,
         tasks: int = 10,  # their counts share requests: 46 requests for 18,400 rows
         twice: bool = False,
-        answers: Iterable[PageAnswer] = (),
     ) -> None:
         super().__init__()
-        self.state = HarvestState() if state is None else copy(state)
+        self.state = HarvestState() if state is None else state
         self.page_size = source.page_size
         self._source, self._twice, self._width = source, twice, tasks
         self._count_order = source.orders - 1
@@ -559,7 +519,7 @@ class WindowHarvest(TaskQueue[PageRequest, SpanTask]):
         self._rows: list[Row] = []  # of the windows that were closed
         self._answers: list[tuple[TaskRequest[PageRequest], Page]] = []
         self._known: defaultdict[PageRequest, list[Page]] = defaultdict(list)
-        for request, page in answers:
+        for request, page in self.state.answers:
             self._known[request].append(page)
         self._todo = [(source.whole, None)] if self.state.todo is None else list(self.state.todo)
 
@@ -598,31 +558,6 @@ class WindowHarvest(TaskQueue[PageRequest, SpanTask]):
         rows, self._rows = self._rows, []
         return rows
 
-    def build_coverage(
-        self,
-        got: int,
-        *,
-        gaps: Sequence[Gap] = (),
-        field_errors: Mapping[str, int] | None = None,
-        notes: Iterable[str] = (),
-        stopped: bool = False,
-    ) -> Coverage:
-        """Return the report on the state, for a number of rows, with further gaps and notes."""
-        state = self.state
-        return Coverage(
-            expected=state.expected,
-            got=got,
-            windows=state.windows,
-            pages=state.pages,
-            counts=state.counts,
-            repeated=state.repeated,
-            agreed=state.agreed,
-            gaps=(*gaps, *state.gaps),
-            field_errors=dict(field_errors or {}),
-            notes=tuple(notes),
-            stopped=stopped,
-        )
-
     def _start_tasks(self) -> None:
         while self._todo and len(self._tasks) < (1 if self.state.may_vary else self._width):
             span = self._todo.pop()
@@ -634,12 +569,14 @@ class WindowHarvest(TaskQueue[PageRequest, SpanTask]):
 
     def _end_task(self, task: SpanTask) -> None:
         self._todo += task.todo
-        self.state.repeated += task.repeated
-        for closed in task.closed:
-            self._rows += closed.rows
-            self.state.close_window(closed)
+        self._rows += task.rows
+        state, counted = self.state, task.counters
+        state.windows += counted.windows
+        state.repeated += counted.repeated
+        state.agreed += counted.agreed
+        state.gaps += counted.gaps
         open_spans = [other.span for other in self._tasks.values()]
-        self.state.todo = [*self._todo, *open_spans[::-1]]
+        state.todo = [*self._todo, *open_spans[::-1]]
 
     def _check_rows(self, window: Window, page: Page) -> None:
         """Raise AnswerError if most rows lie outside of their window."""
@@ -675,14 +612,16 @@ class WindowHarvest(TaskQueue[PageRequest, SpanTask]):
         rows: Mapping[str, Row],
         *,
         agreed: bool = False,
-        gap: Gap | None = None,
+        gaps: tuple[Gap, ...] = (),
     ) -> None:
-        own = [row for row in rows.values() if window.contains(row)]
-        self._task.closed.append(ClosedWindow(window, own, agreed, gap))
+        self._task.rows += [row for row in rows.values() if window.contains(row)]
+        counters = self._task.counters
+        counters.windows, counters.agreed = counters.windows + 1, counters.agreed + agreed
+        counters.gaps += gaps
 
     def _leave_gap(self, window: Window, rows: Mapping[str, Row], expected: int, why: str) -> None:
         text = self._source.format_window(window)
-        self._close(window, rows, gap=Gap(text, expected, len(rows), why))
+        self._close(window, rows, gaps=(Gap(text, expected, len(rows), why),))
 
     # -- the steps of a task
 
@@ -746,7 +685,7 @@ class WindowHarvest(TaskQueue[PageRequest, SpanTask]):
             if self._doubts in FIRST_DOUBTS and not self.state.noise:
                 yield from self._measure_noise(each.window)
         noise = self.state.noise
-        self._task.repeated += sum(
+        self._task.counters.repeated += sum(
             not (noise and is_whole(each.window, each.page, noise)) for each in doubtful
         )
         for each in proved:

@@ -486,24 +486,14 @@ def harvest_list(
     store = ListStore(folder, header, resume=resume, rows_per_part=part)
     with store, Progress(progress, "Harvest") as bar:
         if refresh or store.state.coverage is None:
-            pool = AccountPool([Account("", [pager])], waits=False)
-            if find_accounts is not None:
-                pool = find_accounts()
+            pool = find_accounts() if find_accounts else AccountPool([Account("", [pager])])
             harvest = ListHarvest(query.slice, store, pool.doubt)
             try:
-                _run_harvest(harvest, _connect_readers(pool, query), bar)
+                _run_harvest(harvest, pool.convert(lambda each: ListReader(each, query)), bar)
             except GqlnbError as error:
                 store.add_hint(error)
                 raise
     return RangeHarvest(source, store)
-
-
-def _connect_readers(pool: AccountPool[Pager], query: ListQuery) -> AccountPool[ListReader]:
-    accounts = [
-        Account(each.name, [ListReader(pager, query) for pager in each.clients])
-        for each in pool.accounts
-    ]
-    return AccountPool(accounts, pool.notes, waits=False)
 
 
 def _run_harvest(

@@ -701,10 +701,9 @@ def _run_harvest(
             state.doubt = state.doubt or pool.doubt  # in later runs too
             windows = WindowHarvest(
                 scope.build_source(),
-                state.windows,
+                state,
                 tasks=TASKS_PER_REQUEST * max(width, len(clients)),
                 twice=storage.header.twice,
-                answers=state.answers,
             )
             runner = HarvestRunner(scope, windows, storage, pool, executor, width, watch)
             try:
@@ -718,12 +717,11 @@ def _run_harvest(
                 raise
             if runner.stopped:
                 storage.complete_rows()
-            whole = Gap(query, windows.state.expected, storage.rows, state.doubt)
-            coverage = windows.build_coverage(
+            whole = Gap(query, state.expected, storage.rows, state.doubt)
+            coverage = state.build_coverage(
                 storage.rows,
-                gaps=[whole] if state.doubt else (),
-                field_errors=state.field_errors,
-                notes=state.notes.values(),
+                gaps=(*([whole] if state.doubt else ()), *state.gaps),
+                field_errors=dict(state.field_errors),
                 stopped=runner.stopped,
             )
             (storage.pause if runner.stopped else storage.finish)(coverage)

@@ -105,7 +105,7 @@ class FieldColumns:
                 values = array.to_pylist()
                 if builder.kind.arrow == "json":
                     values = [None if value is None else decode_untyped(value) for value in values]
-                builder.add_values(values, 0, checked=False)
+                builder.add_values(values)
             else:
                 builder.add_array(array)
             builder.close()
@@ -200,7 +200,7 @@ def _fit_array(
 def _build_single(value: object, column: ResultColumn) -> pa.Scalar:
     """Return the only value of a column."""
     builder = ColumnBuilder(column, "")
-    builder.add_values([value], 0, checked=False)
+    builder.add_values([value], checked=False)
     builder.close()
     return _decode_enum(builder.to_arrow())[0]
 

@@ -53,8 +53,6 @@ def test_a_query_is_parsed_and_formatted(query, expression):
         ("stars: >5", "without a space"),
         ("sort:forks stars:>5", "sort the frame"),
         ("sort:stars-asc stars:>5", "sort the frame"),
-        ("1k", "Write '1000'"),
-        ("stars:>5 lang:go", "Did you mean 'language:'"),
         ("one OR two stars:>5", "each of the alternatives"),
     ],
 )

@@ -200,7 +200,7 @@ def _fit_array(
 def _build_single(value: object, column: ResultColumn) -> pa.Scalar:
     """Return the only value of a column."""
     builder = ColumnBuilder(column, "")
-    builder.add_values([value], checked=False)
+    builder.add_values([value])
     builder.close()
     return _decode_enum(builder.to_arrow())[0]
 

@@ -239,6 +239,8 @@ def parse_value(kind: str, value: Any) -> Any:  # noqa: ANN401 - of any kind
 
 def match_value(value: Any, like: Any) -> Any:  # noqa: ANN401 - of any kind
     """Return an end that the user gave in the type of the column's values, such as `like`."""
+    if value is None:
+        return None
     value = parse_value(find_value_kind(like), value)
     if isinstance(like, datetime) and isinstance(value, date):
         if not isinstance(value, datetime):

@@ -153,21 +153,10 @@ class ListRequest(NamedTuple):
     whole: bool = False
 
 
-class WindowTask(Task[ListRequest]):
-    """A task for a pending range, or one that counts.
-
-    Attributes
-    ----------
-    ends
-        The range; None for another task.
-    """
-
-    def __init__(self, steps: Steps[None], ends: Ends | None = None) -> None:
-        super().__init__(steps)
-        self.ends = ends
+ListTask = Task["ListRequest"]  # its subject is the ends of a pending range, or None
 
 
-class ListHarvest(TaskQueue[ListRequest, WindowTask]):
+class ListHarvest(TaskQueue[ListRequest, ListTask]):
     """The harvest of a list without cheap counts or sort orders, without I/O.
 
     It reads a range, with the count that comes with it, and divides it if the endpoint cut it. In
@@ -211,7 +200,7 @@ class ListHarvest(TaskQueue[ListRequest, WindowTask]):
         state = self._state
         return self._store.rows, state.expected, state.pages + state.counts
 
-    def list_stages(self) -> Iterator[Callable[[], WindowTask | None]]:
+    def list_stages(self) -> Iterator[Callable[[], ListTask | None]]:
         """Yield, for each stage of the harvest, a function that returns its next task, or None.
 
         All tasks of a stage have to end before the next one. Of a finished harvest the ranges are
@@ -244,11 +233,11 @@ class ListHarvest(TaskQueue[ListRequest, WindowTask]):
         if self.is_stopped:
             self._pause()
 
-    def _list_once(self, steps: Steps[None]) -> Callable[[], WindowTask | None]:
-        tasks = iter([WindowTask(steps)])
+    def _list_once(self, steps: Steps[None]) -> Callable[[], ListTask | None]:
+        tasks = iter([ListTask(steps)])
         return lambda: next(tasks, None)
 
-    def take_from(self, stage: Callable[[], WindowTask | None]) -> TaskRequest[ListRequest] | None:
+    def take_from(self, stage: Callable[[], ListTask | None]) -> TaskRequest[ListRequest] | None:
         """Return the next request of a stage; None if there is none before another answer."""
         while not self._pending:
             task = stage()
@@ -283,9 +272,8 @@ class ListHarvest(TaskQueue[ListRequest, WindowTask]):
                 (example,) = yield [ListRequest("example", range_)]
         if example is None:
             return
-        low, high = (None if end is None else match_value(end, example) for end in self._whole)
-        self._whole = ValueRange(low, high)
-        if isinstance(low, str) and self._slice.closed in {"right", "neither"}:
+        self._whole = ValueRange(*(match_value(end, example) for end in self._whole))
+        if isinstance(self._whole.low, str) and self._slice.closed in {"right", "neither"}:
             msg = (
                 "least= is a text, and the filter leaves out its low end: no text comes just "
                 "before another one. Use a filter that includes it, or leave least= out."
@@ -294,12 +282,12 @@ class ListHarvest(TaskQueue[ListRequest, WindowTask]):
 
     # -- ranges
 
-    def _take_window(self) -> WindowTask | None:
+    def _take_window(self) -> ListTask | None:
         """Return a task for a pending range, the lowest first; None without one."""
         # A stop takes effect when the columns are known, so that its frame has them.
         if self.is_stopped and self._store.has_columns:
             return None
-        taken = [task.ends for task in self._tasks.values()]
+        taken = [task.subject for task in self._tasks.values()]
         if taken and not self._state.kind:
             return None  # the first answer tells the kind of the values
         free = [ends for ends in self._state.pending if ends not in taken]
@@ -307,7 +295,7 @@ class ListHarvest(TaskQueue[ListRequest, WindowTask]):
         # it enters was read before the one that it leaves. So the highest range is read last.
         if not free or (taken and len(free) == 1 and not self._is_fixed):
             return None
-        return WindowTask(self._read_window(free[-1]), free[-1])
+        return ListTask(self._read_window(free[-1]), free[-1])
 
     def _read_window(self, ends: Ends) -> Steps[None]:
         """Read a range, and store its rows, or its parts."""
@@ -326,12 +314,11 @@ class ListHarvest(TaskQueue[ListRequest, WindowTask]):
     def _is_outgrown(self, answer: WindowAnswer) -> Steps[bool]:
         """Return whether the list grows so fast that dividing its ranges might never end."""
         total, cap = self._state.expected, self._slice.cap
-        if self._grows is None and total is not None:
-            known = sum(each.got for each in self._state.readings) + (answer.count or 0)
-            if known > find_most_rows(total, cap):
-                # Some endpoints count all rows only up to a limit, and have had more all the time.
-                (count,) = yield [ListRequest("count", self._whole)]
-                self._grows = (count or 0) > 2 * total
+        known = self._store.rows + (answer.count or 0)
+        if self._grows is None and total is not None and known > find_most_rows(total, cap):
+            # Some endpoints count all rows only up to a limit, and have had more all the time.
+            (count,) = yield [ListRequest("count", self._whole)]
+            self._grows = (count or 0) > 2 * total
         return bool(self._grows)
 
     def _divide_range(self, range_: ValueRange, answer: WindowAnswer) -> list[ValueRange]:
@@ -364,7 +351,7 @@ class ListHarvest(TaskQueue[ListRequest, WindowTask]):
         if not answer.values:
             return range_
         like = answer.values[0]
-        low, high = (None if end is None else match_value(end, like) for end in range_)
+        low, high = (match_value(end, like) for end in range_)
         is_aware = isinstance(like, datetime) and like.tzinfo is not None
         if answer.is_cut and high is None and self._slice.fixed and is_aware:
             # Rows that are created meanwhile would keep the counts from agreeing.
@@ -401,21 +388,17 @@ class ListHarvest(TaskQueue[ListRequest, WindowTask]):
             doubt = f"{doubt} {answer.failure}".rstrip()
         elif answer.absence:
             doubt = answer.absence
-        elif answer.count is None and answer.has_nulls and range_ != self._whole and not doubt:
-            doubt, is_lasting = NO_COUNT.format(self._slice.column), True
-        elif (
-            answer.count is None
-            and not doubt
-            and range_ != self._whole
-            and (self._slice.closed, self._slice.step) == ("both", None)
-            and any(map(is_between_steps, answer.values))
-        ):
-            doubt, is_lasting = BETWEEN_STEPS.format(self._slice.column), True
+        elif answer.count is None and range_ != self._whole and not doubt:
+            has_steps = (self._slice.closed, self._slice.step) == ("both", None)
+            if answer.has_nulls:
+                doubt = NO_COUNT.format(self._slice.column)
+            elif has_steps and any(map(is_between_steps, answer.values)):
+                doubt = BETWEEN_STEPS.format(self._slice.column)
+            is_lasting = bool(doubt)
         return Reading(
             number=self._state.numbers,
             ends=range_,
             count=answer.count,
-            got=got,
             doubt=doubt,
             has_lasting_doubt=is_lasting,
             may_improve=not answer.is_cut and bool(answer.doubt or answer.may_skip),

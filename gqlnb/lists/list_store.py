@@ -49,8 +49,6 @@ class Reading(msgspec.Struct, kw_only=True):
         The range.
     count
         The number of rows according to the endpoint; None if it does not say.
-    got
-        The number of rows that came.
     doubt
         The reason why completeness is not proved; empty if it is.
     has_lasting_doubt
@@ -71,7 +69,6 @@ class Reading(msgspec.Struct, kw_only=True):
     number: int
     ends: Ends
     count: int | None
-    got: int
     doubt: str = ""
     has_lasting_doubt: bool = False
     may_improve: bool = False
@@ -155,11 +152,13 @@ class ListStore(HarvestStore[ListState]):
     decoder = msgspec.json.Decoder(ListState)
 
     def _take_state(self, state: ListState) -> None:
+        import pyarrow.parquet as pq
+
         new, rows = state.readings, state.rows
         state.readings, state.rows = self.state.readings, b""
         self.state = state
         for reading in new:
-            self._hold_reading(reading, _decode_rows(rows))
+            self._hold_reading(reading, pq.read_table(BytesIO(rows)))
 
     def _concat(self, tables: Sequence[pa.Table]) -> pa.Table:
         return concat_tables(tables)
@@ -179,9 +178,14 @@ class ListStore(HarvestStore[ListState]):
         table
             Its rows.
         """
+        import pyarrow.parquet as pq
+
         if self.folder is not None:
-            rows = b"" if reading is None else _encode_rows(table)
-            self._log_state(readings=[] if reading is None else [reading], rows=rows)
+            rows = BytesIO()
+            if reading is not None:
+                pq.write_table(table, rows, compression="zstd")
+            new = [] if reading is None else [reading]
+            self._log_state(readings=new, rows=rows.getvalue())
         if reading is not None:
             self._hold_reading(reading, table)
             self._save_full_part()
@@ -304,7 +308,7 @@ def concat_tables(tables: Sequence[pa.Table]) -> pa.Table:
     types, entries = dict[str, pa.DataType](), dict[str, dict[str, str]]()
     mixed, with_values = set[str](), set[str]()
     for table in tables:
-        described = _read_pandas_metadata(table)
+        described = table.schema.pandas_metadata or {"columns": []}
         by_name = {entry["name"]: entry for entry in described["columns"]}
         for name, kind in zip(table.column_names, table.schema.types, strict=True):
             has_values = table[name].null_count < table.num_rows
@@ -339,12 +343,6 @@ def _have_common_type(*kinds: pa.DataType) -> bool:
     return True
 
 
-def _read_pandas_metadata(table: pa.Table) -> dict[str, Any]:
-    described: dict[str, Any] = {"columns": []}
-    metadata = (table.schema.metadata or {}).get(b"pandas")
-    return described if metadata is None else msgspec.json.decode(metadata)
-
-
 def _fit_column(table: pa.Table, name: str, kind: pa.DataType) -> pa.ChunkedArray:
     """Return a column as text, or of this type where it has no values."""
     import pyarrow as pa
@@ -362,20 +360,6 @@ def _fit_column(table: pa.Table, name: str, kind: pa.DataType) -> pa.ChunkedArra
             None if each is None else msgspec.json.encode(each, enc_hook=str) for each in items
         ]
         return pa.chunked_array([pa.array(texts, pa.large_binary()).cast(kind)])
-
-
-def _encode_rows(table: pa.Table) -> bytes:
-    import pyarrow.parquet as pq
-
-    file = BytesIO()
-    pq.write_table(table, file, compression="zstd")
-    return file.getvalue()
-
-
-def _decode_rows(rows: bytes) -> pa.Table:
-    import pyarrow.parquet as pq
-
-    return pq.read_table(BytesIO(rows))
 
 
 # -- the result

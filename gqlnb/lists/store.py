@@ -86,17 +86,11 @@ def find_lost_part(folder: Path, count: int) -> str | None:
         path = build_part_path(folder, number)
         if not path.exists():
             return f"{path.name} is missing"
-        if not has_end(path):
-            return f"{path.name} is damaged"
+        with path.open("rb") as file:  # a copy that was cut does not end as a Parquet file
+            file.seek(max(0, file.seek(0, os.SEEK_END) - len(_PARQUET_END)))
+            if file.read() != _PARQUET_END:
+                return f"{path.name} is damaged"
     return None
-
-
-def has_end(path: Path) -> bool:
-    """Return whether a Parquet file ends as one; a copy that was cut does not."""
-    with path.open("rb") as file:
-        size = file.seek(0, os.SEEK_END)
-        file.seek(max(0, size - len(_PARQUET_END)))
-        return file.read() == _PARQUET_END
 
 
 def read_parquet(path: str | Path) -> pa.Table:
@@ -245,16 +239,6 @@ class LogHeader(msgspec.Struct, tag_field="gqlnb", tag="harvest", kw_only=True):
     fields: str | None = None
     shape: Any = None
     twice: bool = False
-
-    def build_metadata(self) -> dict[str, str]:
-        """Return the metadata of each part."""
-        about = {"harvest": str(self.version), "query": self.query, "source": self.source}
-        return about if self.fields is None else about | {"fields": self.fields}
-
-    def encode_report(self, coverage: Coverage) -> bytes:
-        """Return the report of a finished harvest as JSON."""
-        about = {"query": self.query, "source": self.source}
-        return dump_valid_json(about | coverage.to_dict())
 
 
 State = TypeVar("State", bound=StoredState)
@@ -428,7 +412,6 @@ class HarvestStore(Generic[State]):
         self._resume, self._rows_per_part = resume, rows_per_part
         self._parts: list[Part] = []  # in files
         self._new: list[Part] = []  # in memory, and in the log
-        self._log: IO[bytes] | None = None
         self._paused: Coverage | None = None
         self._stack = ExitStack()
 
@@ -436,13 +419,12 @@ class HarvestStore(Generic[State]):
         with ExitStack() as stack:
             if self.folder is not None:
                 stack.enter_context(lock_folder(self.folder))
-                stack.callback(self._close_log)
                 self._begin(self.folder)
             self._stack = stack.pop_all()
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close the log and unlock the folder."""
+        """Unlock the folder."""
         self._stack.close()
 
     # -- the log
@@ -497,7 +479,14 @@ class HarvestStore(Generic[State]):
                 if not text.endswith(b"\n"):
                     break
                 end += len(text)
-                yield self._parse_line(path, number, text)
+                try:
+                    yield self.decoder.decode(text)
+                except msgspec.MsgspecError as error:
+                    msg = (
+                        f"{sanitize_text(path, 120)}, line {number} is broken: "
+                        f"{sanitize_text(error, 120).rstrip('.')}. {RESTART_HINT}"
+                    )
+                    raise OptionError(msg) from None
         if end < path.stat().st_size:
             os.truncate(path, end)
             sync_folder(path.parent)
@@ -524,24 +513,10 @@ class HarvestStore(Generic[State]):
             return
         raise OptionError(msg)
 
-    def _parse_line(self, path: Path, number: int, text: bytes) -> State:
-        try:
-            return self.decoder.decode(text)
-        except msgspec.MsgspecError as error:
-            reason = sanitize_text(error, 120).rstrip(".")
-        msg = f"{sanitize_text(path, 120)}, line {number} is broken: {reason}. {RESTART_HINT}"
-        raise OptionError(msg)
-
     def _restart_log(self, folder: Path) -> None:
         """Replace the log by its header and the state."""
-        self._close_log()
         lines = dump_valid_json(self.header), dump_valid_json(self.state), b""
         write_durably(folder / LOG_NAME, b"\n".join(lines))
-
-    def _close_log(self) -> None:
-        if self._log is not None:
-            self._log.close()
-            self._log = None
 
     def _log_state(self, **new: object) -> None:
         """Append the state to the log of a folder, and wait until it is on the disk.
@@ -552,11 +527,11 @@ class HarvestStore(Generic[State]):
             Rows, and the new items of the lists that only grow, in their place.
         """
         assert self.folder is not None  # noqa: S101 - for mypy
-        if self._log is None:
-            self._log = (self.folder / LOG_NAME).open("ab")
-        self._log.write(dump_valid_json(msgspec.structs.replace(self.state, **new)) + b"\n")
-        self._log.flush()
-        os.fsync(self._log.fileno())
+        line = dump_valid_json(msgspec.structs.replace(self.state, **new)) + b"\n"
+        with (self.folder / LOG_NAME).open("ab") as log:
+            log.write(line)
+            log.flush()
+            os.fsync(log.fileno())
 
     def _take_state(self, state: State) -> None:
         """Take a state of the log with its rows and what is new."""
@@ -602,8 +577,11 @@ class HarvestStore(Generic[State]):
         self, number: int, table: pa.Table, segments: list[tuple[int, int]], **about: str
     ) -> Part:
         assert self.folder is not None  # noqa: S101 - for mypy
+        header = self.header
+        about |= {"harvest": str(header.version), "query": header.query, "source": header.source}
+        about |= {} if header.fields is None else {"fields": header.fields}
         about |= {"readings": dump_valid_json(segments).decode()}
-        write_part(self.folder, number, table, self.header.build_metadata() | about)
+        write_part(self.folder, number, table, about)
         return Part(segments, path=build_part_path(self.folder, number))
 
     def add_hint(self, error: GqlnbError) -> None:
@@ -626,7 +604,8 @@ class HarvestStore(Generic[State]):
     def finish(self, coverage: Coverage) -> None:
         """Write the report, and mark the harvest as ended."""
         self.state.coverage = coverage
-        report = self.header.encode_report(coverage)
+        about = {"query": self.header.query, "source": self.header.source}
+        report = dump_valid_json(about | coverage.to_dict())
         if self.folder is not None:
             write_durably(self.folder / COVERAGE_NAME, msgspec.json.format(report, indent=1))
         self.save_state(coverage=report.decode())

@@ -320,14 +320,18 @@ class Task(Generic[Request]):
     ----------
     steps
         The generator.
+    subject
+        What it harvests.
     answers
         The answers so far, by place.
     missing
         Number of answers that it waits for.
     """
 
-    def __init__(self, steps: Generator[list[Request], list[Any], None]) -> None:
-        self.steps = steps
+    def __init__(
+        self, steps: Generator[list[Request], list[Any], None], subject: object = None
+    ) -> None:
+        self.steps, self.subject = steps, subject
         self.answers: list[Any] = []
         self.missing = 0
 

@@ -357,7 +357,7 @@ class ListReader:
         if not answer.values:
             return
         like = answer.values[0]
-        low, high = (None if end is None else match_value(end, like) for end in range_)
+        low, high = (match_value(end, like) for end in range_)
         # A cut is above a value that was seen, so the rows from there on are fewer.
         is_cut = low is not None and range_.low != self._slice.least
         is_same = total is not None and total == answer.count != self._slice.cap

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 from gqlnb.client.paging.list_reader import ListQuery, estimate_list, harvest_list
 from gqlnb.errors import OptionError, QueryError, sanitize_text
 from gqlnb.github.builtin_connections import DEMO, open_client
-from gqlnb.github.harvester.identities import group_clients, open_clients
+from gqlnb.github.harvester.harvests import group_clients, open_clients
 from gqlnb.github.harvester.own_fields import remove_braces
 from gqlnb.github.harvester.requests import explain_query_error
 from gqlnb.github.harvester.scope import split_ranges

@@ -506,7 +506,7 @@ class ListHarvest(TaskQueue[ListRequest, ListTask]):
     def _pause(self) -> None:
         """Make the rows so far available, each of them once."""
         left = self._store.remove_old_rows(self._moved)
-        self._store.pause(self._build_coverage(self._state.expected, left.total(), []))
+        self._store.finish(self._build_coverage(self._state.expected, left.total(), []))
 
     def _count_again(self) -> Steps[None]:
         (self._state.expected,) = yield [ListRequest("count", self._whole)]

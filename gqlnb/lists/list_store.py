@@ -261,9 +261,9 @@ class ListStore(HarvestStore[ListState]):
         return prints
 
     def finish(self, coverage: Coverage) -> None:
-        """Write the report and mark the harvest as ended."""
+        """Take the report, and forget the rows before a refresh that has ended."""
         super().finish(coverage)
-        if self.folder is not None:
+        if self.folder is not None and not coverage.stopped:
             (self.folder / PREVIOUS_NAME).unlink(missing_ok=True)
 
 

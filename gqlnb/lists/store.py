@@ -412,7 +412,6 @@ class HarvestStore(Generic[State]):
         self._resume, self._rows_per_part = resume, rows_per_part
         self._parts: list[Part] = []  # in files
         self._new: list[Part] = []  # in memory, and in the log
-        self._paused: Coverage | None = None
         self._stack = ExitStack()
 
     def __enter__(self) -> Self:
@@ -423,8 +422,12 @@ class HarvestStore(Generic[State]):
             self._stack = stack.pop_all()
         return self
 
-    def __exit__(self, *_: object) -> None:
-        """Unlock the folder."""
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        """Unlock the folder, and say in an error that it keeps the rows so far."""
+        # The message of an error with problems is made of them.
+        has_text = isinstance(error, GqlnbError) and not getattr(error, "problems", ())
+        if error is not None and has_text and self.folder is not None and error.args:
+            error.args = (f"{error.args[0]} {RESUME_HINT}", *error.args[1:])
         self._stack.close()
 
     # -- the log
@@ -584,26 +587,17 @@ class HarvestStore(Generic[State]):
         write_part(self.folder, number, table, about)
         return Part(segments, path=build_part_path(self.folder, number))
 
-    def add_hint(self, error: GqlnbError) -> None:
-        """Say in an error that the rows so far are in the folder."""
-        # The message of an error with problems is made of them.
-        if self.folder is not None and error.args and not getattr(error, "problems", ()):
-            error.args = (f"{error.args[0]} {RESUME_HINT}", *error.args[1:])
-
     @property
     def coverage(self) -> Coverage:
         """The report on the harvest, which is finished or stopped."""
-        coverage = self.state.coverage or self._paused
-        assert coverage is not None  # noqa: S101 - for mypy
-        return coverage
-
-    def pause(self, coverage: Coverage) -> None:
-        """Keep the report on a stopped harvest, which the next run continues."""
-        self._paused = coverage
+        assert self.state.coverage is not None  # noqa: S101 - for mypy
+        return self.state.coverage
 
     def finish(self, coverage: Coverage) -> None:
-        """Write the report, and mark the harvest as ended."""
+        """Take the report; unless the harvest was stopped, write it, and mark it as ended."""
         self.state.coverage = coverage
+        if coverage.stopped:  # the next run continues
+            return
         about = {"query": self.header.query, "source": self.header.source}
         report = dump_valid_json(about | coverage.to_dict())
         if self.folder is not None:

@@ -329,7 +329,9 @@ class Task(Generic[Request]):
     """
 
     def __init__(
-        self, steps: Generator[list[Request], list[Any], None], subject: object = None
+        self,
+        steps: Generator[list[Request], list[Any], None],
+        subject: Any = None,  # noqa: ANN401 - of each kind of harvest
     ) -> None:
         self.steps, self.subject = steps, subject
         self.answers: list[Any] = []
@@ -462,12 +464,10 @@ class HarvestState(StoredState, kw_only=True):
 
 
 class SpanTask(Task[PageRequest]):
-    """The harvest of a span.
+    """The harvest of a span: a window, and its count if it is known.
 
     Attributes
     ----------
-    span
-        The window to harvest, and its count if it is known.
     todo
         The spans that it leaves to other tasks.
     rows
@@ -476,9 +476,8 @@ class SpanTask(Task[PageRequest]):
         Their numbers, and their gaps.
     """
 
-    def __init__(self, span: tuple[Window, int | None], steps: Steps[None]) -> None:
-        super().__init__(steps)
-        self.span = span
+    def __init__(self, steps: Steps[None], subject: object) -> None:
+        super().__init__(steps, subject)
         self.todo: list[tuple[Window, int | None]] = []
         self.rows: list[Row] = []
         self.counters = Counters()
@@ -565,7 +564,7 @@ class WindowHarvest(TaskQueue[PageRequest, SpanTask]):
     def _start_tasks(self) -> None:
         while self._todo and len(self._tasks) < (1 if self.state.may_vary else self._width):
             span = self._todo.pop()
-            self._start_task(SpanTask(span, self._harvest_span(*span)))
+            self._start_task(SpanTask(self._harvest_span(*span), span))
 
     def _recall_answer(self, request: PageRequest) -> Page | None:
         known = self._known.get(request)
@@ -579,7 +578,7 @@ class WindowHarvest(TaskQueue[PageRequest, SpanTask]):
         state.repeated += counted.repeated
         state.agreed += counted.agreed
         state.gaps += counted.gaps
-        open_spans = [other.span for other in self._tasks.values()]
+        open_spans = [other.subject for other in self._tasks.values()]
         state.todo = [*self._todo, *open_spans[::-1]]
 
     def _check_rows(self, window: Window, page: Page) -> None:

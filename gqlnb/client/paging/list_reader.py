@@ -488,11 +488,7 @@ def harvest_list(
         if refresh or store.state.coverage is None:
             pool = find_accounts() if find_accounts else AccountPool([Account("", [pager])])
             harvest = ListHarvest(query.slice, store, pool.doubt)
-            try:
-                _run_harvest(harvest, pool.convert(lambda each: ListReader(each, query)), bar)
-            except GqlnbError as error:
-                store.add_hint(error)
-                raise
+            _run_harvest(harvest, pool.convert(lambda each: ListReader(each, query)), bar)
     return RangeHarvest(source, store)
 
 

@@ -671,7 +671,6 @@ def _run_harvest(
             try:
                 runner.run()
             except GqlnbError as error:
-                storage.add_hint(error)
                 if storage.folder is None and storage.rows:
                     columns = ["name", "owner", "stargazers"]
                     rows = storage.load_table().select(columns).to_pylist()
@@ -686,7 +685,7 @@ def _run_harvest(
                 field_errors=dict(state.field_errors),
                 stopped=runner.stopped,
             )
-            (storage.pause if runner.stopped else storage.finish)(coverage)
+            storage.finish(coverage)
     coverage = storage.coverage
     return Harvest(
         query=query,

@@ -179,7 +179,7 @@ class RepositoryStore(HarvestStore[RepositoryState]):
 
     def finish(self, coverage: Coverage) -> None:
         """Write the last part, which may be empty, with the coverage in its metadata."""
-        if not self._new:
+        if not (self._new or coverage.stopped):
             self._new.append(Part([(0, 0)], self._concat([])))
         super().finish(coverage)
 

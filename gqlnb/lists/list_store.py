@@ -236,8 +236,18 @@ class ListStore(HarvestStore[ListState]):
         )
 
     def list_keys(self, part: Part) -> list[str]:
-        """Return the keys that identify the rows of a part."""
-        return list_row_keys(part.load(), self.state.id, part.segments)
+        """Return the keys that identify the rows of a part: ids, or whole rows with numbers."""
+        table, id_ = part.load(), self.state.id
+        if id_ is not None and id_ in table.column_names:
+            ids = table[id_].to_pylist()
+            if None not in ids:
+                return [str(value) for value in ids]
+        # Equal rows of one reading are different rows, so they are numbered within it.
+        keys, seen = list[str](), Counter[tuple[int, str]]()
+        for number, row in zip(part.list_readings(), map(str, table.to_pylist()), strict=True):
+            seen[number, row] += 1
+            keys.append(f"{row} {seen[number, row]}")
+        return keys
 
     def save_fingerprints(self) -> None:
         """Keep a hash of each row to find the changes of a refresh; remove the report before."""
@@ -282,45 +292,30 @@ def compare_hashes(before: Mapping[str, bytes], now: Mapping[str, bytes]) -> Cha
     )
 
 
-def list_row_keys(
-    table: pa.Table, id_: str | None, segments: Sequence[tuple[int, int]]
-) -> list[str]:
-    """Return keys that identify rows: their ids, or the whole rows with numbers."""
-    # Equal rows of one reading are different rows, so they are numbered within it.
-    if id_ is not None and id_ in table.column_names:
-        ids = table[id_].to_pylist()
-        if None not in ids:
-            return [str(value) for value in ids]
-    keys, rows = list[str](), iter(table.to_pylist())
-    for _, count in segments:
-        seen = Counter[str]()
-        for _ in range(count):
-            text = str(next(rows))
-            seen[text] += 1
-            keys.append(f"{text} {seen[text]}")
-    return keys
-
-
 def concat_tables(tables: Sequence[pa.Table]) -> pa.Table:
     """Return tables as one; columns without a value get the type that others have."""
     import pyarrow as pa
 
-    types, entries = dict[str, pa.DataType](), dict[str, dict[str, str]]()
-    mixed, with_values = set[str](), set[str]()
+    found: dict[str, list[tuple[bool, pa.Field, dict[str, str]]]] = {}
     for table in tables:
         described = table.schema.pandas_metadata or {"columns": []}
         by_name = {entry["name"]: entry for entry in described["columns"]}
-        for name, kind in zip(table.column_names, table.schema.types, strict=True):
-            has_values = table[name].null_count < table.num_rows
-            # All of a column is text if a value does not fit the type that it has in another part.
-            if has_values and name in with_values and not _have_common_type(kind, types[name]):
-                mixed.add(name)
-            if name not in types or (has_values and name not in mixed):
-                types[name], entries[name] = kind, by_name.get(name, {})
-            with_values |= {name} if has_values else set()
-    for name in mixed:
-        types[name] = pa.large_string()
-        entries[name]["numpy_type"] = "object"
+        for column in table.schema:
+            has_values = table[column.name].null_count < table.num_rows
+            entry = by_name.get(column.name, {})
+            found.setdefault(column.name, []).append((has_values, column, entry))
+    types, entries = dict[str, pa.DataType](), list[dict[str, str]]()
+    for name, columns in found.items():
+        used = [each for each in columns if each[0]] or columns[:1]
+        _, column, entry = used[-1]
+        schemas = [pa.schema([each]) for _, each, _ in used]
+        try:
+            pa.unify_schemas(schemas, promote_options="permissive")
+        except pa.ArrowTypeError:  # all of a column is text if parts have no type in common
+            types[name], entry = pa.large_string(), entry | {"numpy_type": "object"}
+        else:
+            types[name] = column.type
+        entries += [entry] if "name" in entry else []
     fitted = [
         pa.table({name: _fit_column(table, name, kind) for name, kind in types.items()})
         for table in tables
@@ -328,19 +323,9 @@ def concat_tables(tables: Sequence[pa.Table]) -> pa.Table:
     joined = pa.concat_tables(fitted, promote_options="permissive")
     metadata = dict(tables[-1].schema.metadata or {})
     if b"pandas" in metadata:
-        described["columns"] = [entry for entry in entries.values() if entry]
+        described["columns"] = entries
         metadata[b"pandas"] = msgspec.json.encode(described)
     return joined.replace_schema_metadata(metadata)
-
-
-def _have_common_type(*kinds: pa.DataType) -> bool:
-    import pyarrow as pa
-
-    try:
-        pa.unify_schemas([pa.schema({"": kind}) for kind in kinds], promote_options="permissive")
-    except pa.ArrowTypeError:
-        return False
-    return True
 
 
 def _fit_column(table: pa.Table, name: str, kind: pa.DataType) -> pa.ChunkedArray:

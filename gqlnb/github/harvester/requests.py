@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterable, Mapping
-from concurrent.futures import CancelledError, ThreadPoolExecutor
-from contextlib import suppress
+from concurrent.futures import CancelledError
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache, partial
@@ -16,7 +16,7 @@ from uuid import uuid4
 
 import msgspec
 
-from gqlnb.background import defer_interrupt
+from gqlnb.background import defer_interrupt, open_thread_pool
 from gqlnb.client.paging.cursors import read_error_path
 from gqlnb.client.paging.page_size import (
     OVERLOAD_STATUSES,
@@ -706,8 +706,8 @@ class HarvestRunner:
         GqlnbError
             If a request failed for good. All rows so far are stored.
         """
-        executor = self._executor or ThreadPoolExecutor(self._width, "gqlnb-harvest")
-        try:
+        given = self._executor
+        with open_thread_pool(self._width) if given is None else nullcontext(given) as executor:
             self._pool.run(
                 self._take_request,
                 partial(self._submit, executor),
@@ -717,9 +717,6 @@ class HarvestRunner:
                 width=self._width,
             )
             self.stopped = self.stopped and self._has_work
-        finally:
-            if self._executor is None:
-                executor.shutdown(wait=False, cancel_futures=True)
 
     @property
     def _has_work(self) -> bool:

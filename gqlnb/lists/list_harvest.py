@@ -17,7 +17,6 @@ from gqlnb.lists.columns import (
     shift,
 )
 from gqlnb.lists.list_store import (
-    ListState,
     Reading,
     are_frequent,
     find_most_rows,
@@ -27,7 +26,7 @@ from gqlnb.lists.window_harvest import Task, TaskQueue
 
 if TYPE_CHECKING:
     from collections import Counter
-    from collections.abc import Callable, Generator, Iterator, Mapping
+    from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
     from typing import TypeVar
 
     import pyarrow as pa
@@ -168,31 +167,24 @@ class ListHarvest(TaskQueue[ListRequest, ListTask]):
         The slice.
     store
         The rows and the state.
-    doubt
-        The reason why rows may be missing, if the accounts see different rows; else empty.
+    notes
+        Sentences for the report, to which the caller may add.
 
     Attributes
     ----------
     is_stopped
         Whether to end before all ranges are read.
-    notes
-        Sentences for the report.
     """
 
-    def __init__(self, slice_: Slice, store: ListStore, doubt: str = "") -> None:
+    def __init__(self, slice_: Slice, store: ListStore, notes: Sequence[str]) -> None:
         super().__init__()
         self.is_stopped = False
-        self.notes: list[str] = []
-        self._slice, self._store, self._doubt = slice_, store, doubt
+        self._slice, self._store, self._state, self._notes = slice_, store, store.state, notes
         self._digests: dict[ValueRange, str] = {}  # of ranges that are read again
         self._whole = ValueRange(slice_.least, slice_.most)
         self._grows: bool | None = None  # unknown before rows came in excess of the first count
         self._is_settled = False
         self._moved: dict[str, None] = {}  # ids of rows that came from several ranges
-
-    @property
-    def _state(self) -> ListState:
-        return self._store.state
 
     @property
     def progress(self) -> tuple[int, int | None, int]:
@@ -212,15 +204,10 @@ class ListHarvest(TaskQueue[ListRequest, ListTask]):
             if state.expected is not None:
                 yield self._list_once(self._count_again())
             self._begin_refresh()
-        elif not state.started:
-            state.started = time.time()
+        elif not state.started or (state.pending and not state.kind):
+            # If it was interrupted before its first answer, the log has the ends as texts.
+            state.started = state.started or time.time()
             state.pending = [self._whole]
-            self._store.save_state()
-        elif not state.kind and state.pending:
-            # It was interrupted before its first answer, and the log has the ends as texts.
-            state.pending = [self._whole]
-        if self._doubt and not state.doubt:  # also about the rows of later runs
-            state.doubt = self._doubt
             self._store.save_state()
         yield self._take_window
         for left_rounds in reversed(range(MAX_ROUNDS + 1)):
@@ -231,7 +218,8 @@ class ListHarvest(TaskQueue[ListRequest, ListTask]):
             yield self._take_window
             self._mark_verified()
         if self.is_stopped:
-            self._pause()
+            left = self._store.remove_old_rows(self._moved)  # each row is available once
+            self._store.finish(self._build_coverage(state.expected, left.total(), []))
 
     def _list_once(self, steps: Steps[None]) -> Callable[[], ListTask | None]:
         tasks = iter([ListTask(steps)])
@@ -503,11 +491,6 @@ class ListHarvest(TaskQueue[ListRequest, ListTask]):
         low = self._state.parse_range(reading.ends).low
         return low is not None, low
 
-    def _pause(self) -> None:
-        """Make the rows so far available, each of them once."""
-        left = self._store.remove_old_rows(self._moved)
-        self._store.finish(self._build_coverage(self._state.expected, left.total(), []))
-
     def _count_again(self) -> Steps[None]:
         (self._state.expected,) = yield [ListRequest("count", self._whole)]
 
@@ -608,7 +591,7 @@ class ListHarvest(TaskQueue[ListRequest, ListTask]):
             windows=len(state.readings),
             moved=(*self._moved,),
             gaps=tuple(gaps),
-            notes=(*state.notes.values(), *self.notes),
+            notes=(*state.notes.values(), *self._notes),
             stopped=self.is_stopped,
         )
 

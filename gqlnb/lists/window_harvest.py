@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 FILL = 0.97  # of a page
 MOST_WINDOWS = 16  # that are planned and read together
 ROUNDS = 5  # of counts
-ROUNDS_OF_PARTS = 4  # of a large window: with 2 its parts are less full, 1.05 pages instead of 1.04
 SPARE = 0.01  # of a page, which windows leave free, so that the next ones can be cut as well
 
 
@@ -180,11 +179,6 @@ class Plan:
         self._unit = MOST_WINDOWS if count > largest else 1
         self._most = largest if self._unit > 1 else room
 
-    @property
-    def is_large(self) -> bool:
-        """Whether its parts will be cut again."""
-        return self._unit > 1
-
     def _choose_sizes(self, left: int) -> tuple[float, int, int]:
         """Return the wanted, the least and the most rows of the next part, of `left` rows."""
         room, unit = self._room, self._unit
@@ -287,7 +281,7 @@ def plan_windows(
         The parts, in rising order, with their numbers of rows; some may have more than a page.
     """
     plan = Plan(window, count, room=room, usual=usual)
-    for _ in range(ROUNDS_OF_PARTS if plan.is_large else ROUNDS):
+    for _ in range(ROUNDS):
         cuts = plan.propose_cuts()
         if not cuts:
             break
@@ -615,16 +609,17 @@ class WindowHarvest(TaskQueue[PageRequest, SpanTask]):
         rows: Mapping[str, Row],
         *,
         agreed: bool = False,
-        gaps: tuple[Gap, ...] = (),
+        expected: int = 0,
+        why: str = "",
     ) -> None:
+        """Take the rows of a window, with a gap if there is a reason why they may not be all."""
         self._task.rows += [row for row in rows.values() if window.contains(row)]
         counters = self._task.counters
-        counters.windows, counters.agreed = counters.windows + 1, counters.agreed + agreed
-        counters.gaps += gaps
-
-    def _leave_gap(self, window: Window, rows: Mapping[str, Row], expected: int, why: str) -> None:
-        text = self._source.format_window(window)
-        self._close(window, rows, gaps=(Gap(text, expected, len(rows), why),))
+        counters.windows += 1
+        counters.agreed += agreed
+        if why:
+            text = self._source.format_window(window)
+            counters.gaps += (Gap(text, expected, len(rows), why),)
 
     # -- the steps of a task
 
@@ -720,7 +715,8 @@ class WindowHarvest(TaskQueue[PageRequest, SpanTask]):
         """Plan a window again whose page of `size` was too large, or had too many rows."""
         if page.heavy and size == 1:
             why = "The endpoint answers no page, however small, as it were too large."
-            self._leave_gap(window, page.map_rows(), max(page.total, count), why)
+            expected = max(page.total, count)
+            self._close(window, page.map_rows(), expected=expected, why=why)
         elif window.is_single and page.total > self.page_size:
             yield from self._read_single(window, page.total)
         else:
@@ -745,7 +741,7 @@ class WindowHarvest(TaskQueue[PageRequest, SpanTask]):
         for each in left:
             expected = Counter(each.totals).most_common(1)[0][0]
             why = "Counts and rows differ in every order."
-            self._leave_gap(each.window, each.rows, expected, why)
+            self._close(each.window, each.rows, expected=expected, why=why)
 
     def _judge_again(self, reading: WindowPages, page: Page) -> bool:
         """Return whether a further page of a window proves its rows; then it is closed."""
@@ -779,10 +775,7 @@ class WindowHarvest(TaskQueue[PageRequest, SpanTask]):
             (page,) = yield [PageRequest(window, self._count_order)]
             if not page.total == count == len(rows):
                 why = f"Rows of one second moved between {source.inner_name} while they were read."
-        if why:
-            self._leave_gap(window, rows, count, why)
-        else:
-            self._close(window, rows)
+        self._close(window, rows, expected=count, why=why)
 
     def _split_inner(self, window: Window, count: int) -> Steps[list[tuple[Window, int]]]:
         """Cut a single value by the second column until each part is within the cap."""

@@ -486,9 +486,11 @@ def harvest_list(
     store = ListStore(folder, header, resume=resume, rows_per_part=part)
     with store, Progress(progress, "Harvest") as bar:
         if refresh or store.state.coverage is None:
-            pool = find_accounts() if find_accounts else AccountPool([Account("", [pager])])
-            harvest = ListHarvest(query.slice, store, pool.doubt)
-            _run_harvest(harvest, pool.convert(lambda each: ListReader(each, query)), bar)
+            pagers = find_accounts() if find_accounts else AccountPool([Account("", [pager])])
+            pool = pagers.convert(lambda each: ListReader(each, query))
+            store.state.doubt = store.state.doubt or pool.doubt  # in later runs too
+            harvest = ListHarvest(query.slice, store, pool.notes)
+            _run_harvest(harvest, pool, bar)
     return RangeHarvest(source, store)
 
 
@@ -496,7 +498,6 @@ def _run_harvest(
     harvest: ListHarvest, pool: AccountPool[ListReader], watch: ProgressCallback
 ) -> None:
     """Send the requests of a harvest; in threads if there are several accounts."""
-    harvest.notes = pool.notes
 
     def add(
         request: TaskRequest[ListRequest],

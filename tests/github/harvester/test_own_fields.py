@@ -353,7 +353,7 @@ def watch(_got, _wanted, requests, _budget):
     if requests >= int(sys.argv[2]):
         os.kill(os.getpid(), signal.SIGKILL)
 
-service = github.service(population=github.population(12_000, seed=3))
+service = github.service(population=github.population(6_000, seed=3))
 target = HeavyFields(service) if sys.argv[3] == "by id" else service
 github.harvest(QUERY, client=target, fields=FIELDS, out=sys.argv[1], part=500, progress=watch)
 """

@@ -294,7 +294,7 @@ def fast_waits() -> Iterator[tuple[str, float]]:
     yield "gqlnb.http.rate_limit_rules.DEFAULT_LIMIT_WAIT", 0.001
     yield "gqlnb.lists.accounts.MAX_RATE_LIMITS", 1
     yield "gqlnb.lists.accounts.DEFAULT_LIMIT_WAIT", 0.001
-    yield "gqlnb.github.harvester.runner.OVERLOAD_PAUSE", 0.001
+    yield "gqlnb.github.harvester.requests.OVERLOAD_PAUSE", 0.001
 
 
 def run_call(call: str, endpoint: FaultyGitHub) -> int:

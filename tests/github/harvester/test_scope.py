@@ -6,7 +6,7 @@ import pytest
 from gqlnb.errors import QueryError
 from gqlnb.github.harvester.scope import Scope
 from gqlnb.github.search_syntax import FlagTest, parse_expression
-from gqlnb.lists.windows import Window
+from gqlnb.lists.window_harvest import Window
 
 
 @pytest.mark.parametrize(

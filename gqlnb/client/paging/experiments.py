@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from gqlnb.client.paging.completeness import SHARED_LIMIT
+from gqlnb.client.paging.page_size import find_size_limit
 from gqlnb.document.paged_fields import ListRole
 from gqlnb.document.paging_conventions import PageArguments, format_argument, is_limit_name
 from gqlnb.document.selections import is_on_path
@@ -311,7 +312,7 @@ class RoleSearch:
             if self._is_spent:
                 return
             asked = (leaf.value or length) + length
-            larger = yield from self._try({leaf: asked})
+            asked, larger = yield from self._try_larger(leaf, asked, leaf.value or length)
             is_of_rows = self._is_of_rows(leaf)
             if larger is not None and not is_of_rows and self._is_grown(leaf, larger, asked):
                 self._size, self._grown, self._grown_size = leaf, larger, asked
@@ -336,6 +337,16 @@ class RoleSearch:
                 return
             if larger is not None or less is not None:
                 self._refute(leaf, larger or less or {})
+
+    def _try_larger(
+        self, leaf: ArgumentLeaf, asked: int, accepted: int
+    ) -> Generator[Trial, Rows | None, tuple[int, Rows | None]]:
+        """Return a larger value and its rows: the one that a refusal allows, if it names one."""
+        rows = yield from self._try({leaf: asked})
+        most = find_size_limit([self.refusal], asked, accepted) if rows is None else None
+        if most is not None:
+            asked, rows = most, (yield from self._try({leaf: most}))
+        return asked, rows
 
     def _set_size(self, leaf: ArgumentLeaf, larger: Rows | None, asked: int) -> None:
         """Take an argument for a size whose larger value was refused, or brought too few rows."""
@@ -407,15 +418,14 @@ class RoleSearch:
                     size, length, asked, f"{reason} there are", is_end=False
                 )
             accepted, asked = asked, min(asked * 2, MAX_GROWN_ROWS)
-            larger = yield from self._try({size: asked})
+            asked, larger = yield from self._try_larger(size, asked, accepted)
             name = f"`{size.name}: {asked}`"
             if larger and not (self._is_unstable or begins_with(larger, before)):
                 return Finding(f"{name} brought other rows")
             if larger is None or count_longest(larger) <= length:
                 how = "was refused" if larger is None else f"brought {count_longest(larger)} rows"
                 # As many rows as the size before allowed are the most that the endpoint returns.
-                ends = larger is not None and not is_round(length) and length < accepted - start
-                ends = ends or (yield from self._is_empty_after(size, length, asked))
+                ends = yield from self._is_empty_after(size, length, asked)
                 return self._conclude_growth(size, length, accepted, f"{name} {how}", is_end=ends)
             before = larger
         is_limit = is_round(length) or (length < SMALLEST_ROUND and is_usual(length))

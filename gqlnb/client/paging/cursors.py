@@ -420,6 +420,17 @@ class ListCursor:
         place.start = 1
         return True
 
+    def is_rounded_down(self, page: Mapping[str, Any], size: int | None) -> bool:
+        """Return whether a page begins before its offset, which is no multiple of its size."""
+        # remult computes the number of a page from an offset, and drops the rest.
+        place = self.place
+        if self.field.kind != "offset" or place.overlap or self.is_grown:
+            return False
+        if size is None or not isinstance(place.position, int) or not place.position % size:
+            return False
+        first = {key: rows[:1] for key, rows in page.items() if isinstance(rows, list)}
+        return any(each.is_repeat(first) for each in self.filters)
+
     def remove_duplicates(self, page: dict[str, Any]) -> int:
         """Remove the repeated items of a page, and return their number."""
         counted, asked = self.evidence.total is not None, self.place.requested_size

@@ -18,7 +18,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from gqlnb.client.paging.completeness import (
+    LOST_ROW,
     MAY_CONTINUE,
+    MOVED,
     SHARED_LIMIT,
     CompletenessDoubts,
     SharedLimit,
@@ -636,7 +638,7 @@ class Crawler:
             page = cursor.leave_out_received(page)
         overlap = cursor.place.overlap
         if overlap and not cursor.remove_overlap(page):
-            self._doubts.add(field.name, "items moved between two pages.")
+            self._doubts.add(field.name, MOVED if self.detects_changes else LOST_ROW)
         if field.info.is_of_row:
             overlap = cursor.drop_repeated_rows(page)
         goes_on = self._add_page(cursor, page, None if size is None else size - overlap)

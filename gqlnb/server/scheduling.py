@@ -123,7 +123,7 @@ class KnownRequest:
         self.pending_runs: list[Result | Awaitable[Result]] = []
         self.is_large = False
         self._variables = variables
-        self._is_flat = all(
+        self._is_flat = not variables or all(
             value is None or type(value) in _FLAT_TYPES for value in variables.values()
         )
 

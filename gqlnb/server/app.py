@@ -353,7 +353,7 @@ class App:
         try:
             # Each request runs in a context of its own.
             result = copy_context().run(execute.run_inline, known, execute.create_budget())
-        except RESOLVER_EXCEPTIONS as error:
+        except BaseException as error:  # noqa: BLE001 - the executor masks it
             result = _raise_later(error)
         encoded = _encode_plain_result(result, is_json_safe=known.is_json_safe)
         if encoded is None or len(encoded) > PART_BYTES:

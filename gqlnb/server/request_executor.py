@@ -191,8 +191,6 @@ class RequestExecutor:
             )
         except QueryError as error:
             return self.build_refusal(request, error)
-        except BaseException as error:  # noqa: BLE001 - raised again, wrapped
-            raise _wrap_exception(error)  # noqa: B904 - it has its cause
         spent = [now - before for now, before in zip(_read_clocks(), clocks, strict=True)]
         seconds, busy, all_busy, switches = spent
         # Idle while other threads compute, it may have waited for the interpreter only.
@@ -231,8 +229,6 @@ class RequestExecutor:
             return self.adapter.execute_document(
                 known.document, known.variables, budget=budget, extensions=known.extensions
             )
-        except BaseException as error:  # noqa: BLE001 - raised again, wrapped
-            raise _wrap_exception(error)  # noqa: B904 - it has its cause
         finally:
             watchdog.running = None
             known.record_loop_run(perf_counter() - began)

@@ -201,7 +201,11 @@ class FieldPlan:
         names = {argument.out_name or name for name, argument in definition.args.items()}
         self.looked_up = self.default and CLASHING_ARGUMENTS.isdisjoint(names)
         self.direct = self.looked_up and self.constants is not None
-        self.attribute = None if self.constants is None else find_attribute(plan, definition)
+        # The attribute that a resolver of Strawberry only reads, if it does.
+        self.attribute: str | None = None
+        if self.constants is not None and (basic := find_attribute_field(definition)) is not None:
+            plan.watch.add(basic, (), "default_resolver")
+            self.attribute = basic.python_name
         keeps = self.constants is not None or self.arguments is not None
         watch_field(plan.watch, parent, definition, self.nodes[0], keeps_arguments=keeps)
 
@@ -232,16 +236,6 @@ class FieldPlan:
             return self.plan.get_selection_below(self.plan.sample, kind, self.group)
         except (GraphQLError, RecursionError):  # as in each run
             return None
-
-
-def find_attribute(plan: OperationPlan, definition: GraphQLField) -> str | None:
-    """Return the attribute that a resolver of Strawberry only reads, if it does."""
-    found = find_attribute_field(definition)
-    if found is None:
-        return None
-    plan.watch.add(found, (), "default_resolver")
-    name: str = found.python_name
-    return name
 
 
 def find_exact_type(kind: GraphQLOutputType) -> type | None:
@@ -332,7 +326,6 @@ class SelectionPlan:
         self.where = where
         self.seen = 0
         self.hot = plan.hot
-        self._functions: list[CompiledFunction] | None = None
         self._weight: int | None = None
 
     @cached_property
@@ -360,7 +353,7 @@ class SelectionPlan:
     def enter(self, source: Value, path: LazyPath, run: PlanExecutor) -> Value:
         """Execute the selection: uncompiled until it has been executed often enough."""
         self.seen += 1
-        if self._functions is None and self.seen <= self.hot:
+        if self.seen <= self.hot and not self.is_compiled:
             if self.seen == 2:  # now it may be executed often
                 found = {id(field.group): field for field in self.fields if field.direct}
                 self.plan.direct_fields.update(found)
@@ -381,14 +374,12 @@ class SelectionPlan:
     @property
     def is_compiled(self) -> bool:
         """Whether it has been executed often enough."""
-        return self._functions is not None
+        return "functions" in self.__dict__
 
-    @property
+    @cached_property
     def functions(self) -> list[CompiledFunction]:
         """The compiled functions, by the kind of their source object."""
-        if self._functions is None:
-            self._functions = self.plan.compiler.compile_selection(self)
-        return self._functions
+        return self.plan.compiler.compile_selection(self)  # type: ignore[no-any-return]
 
 
 class OperationPlan:

@@ -18,19 +18,24 @@ from gqlnb.engine.dataframe.frame_reader import read_frame
 from gqlnb.errors import sanitize_text
 
 
-class ToOneLink:
-    """A field with the row of another table that its column refers to.
+class TableLink:
+    """A field of a row that leads to another table.
 
     Parameters
     ----------
     table
         The other table.
     places
-        For each row the position of the row it refers to, an Arrow array; null without one.
+        For each row of the table that refers to the other the position of the row it refers to, an
+        Arrow array; null without one.
     """
 
     def __init__(self, table: FrameTable, places: ArrowArray) -> None:
         self.table, self.places = table, places
+
+
+class ToOneLink(TableLink):
+    """A field with the row of another table that its column refers to."""
 
     def read_cells(
         self, rows: Rows, nodes: Sequence[FieldNode], fragments: Fragments
@@ -43,19 +48,8 @@ class ToOneLink:
         return [by_place.get(place) for place in found.to_pylist()]
 
 
-class ToManyLink:
-    """A field with a connection of the rows of another table that refer to its row.
-
-    Parameters
-    ----------
-    table
-        The other table.
-    places
-        For each of its rows the position of the row it refers to, an Arrow array.
-    """
-
-    def __init__(self, table: FrameTable, places: ArrowArray) -> None:
-        self.table, self.places = table, places
+class ToManyLink(TableLink):
+    """A field with a connection of the rows of another table that refer to its row."""
 
     def read_cells(
         self, rows: Rows, _nodes: Sequence[FieldNode], _fragments: Fragments

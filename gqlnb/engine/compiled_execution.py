@@ -50,14 +50,8 @@ if TYPE_CHECKING:
 
 # Arguments that plans support; with any other, unless it is the default, graphql-core executes.
 SUPPORTED_OPTIONS = frozenset(
-    {
-        "field_resolver",
-        "type_resolver",
-        "subscribe_field_resolver",
-        "max_coercion_errors",
-        "is_awaitable",
-        "hide_suggestions",
-    }
+    {"field_resolver", "type_resolver", "subscribe_field_resolver", "max_coercion_errors"}
+    | {"is_awaitable", "hide_suggestions"}
 )
 # Also the first six, from the schema to the operation's name.
 SUPPORTED_ARGUMENTS = SUPPORTED_OPTIONS | set([*EXECUTE_SIGNATURE.parameters][:6])

@@ -597,11 +597,9 @@ class OperationPlan:
     async def respond_later(self, run: PlanExecutor, data: Value) -> Value:
         """Await the data of a run and return its result."""
         try:
-            data = await data
+            return run.build_result(await data)
         except GraphQLError as error:
-            run.collected_errors.add(error, None)
-            data = None
-        return run.build_result(data)
+            return self.respond(run, error)
 
     # -- fields and selections
 

@@ -27,14 +27,7 @@ from gqlnb.engine.dataframe.arrow_column import (
 )
 from gqlnb.errors import SchemaError, sanitize_text
 
-CONVERSION_ERRORS = (
-    pa.ArrowException,
-    UnsupportedColumnError,
-    UnicodeEncodeError,
-    OverflowError,
-    TypeError,
-    ValueError,
-)
+CONVERSION_ERRORS = (pa.ArrowException, OverflowError, TypeError, ValueError)
 # The names by pandas of objects that Arrow has a type for.
 INFERRED_TYPES = {
     *("boolean", "date", "datetime", "datetime64", "decimal", "empty", "floating", "integer"),

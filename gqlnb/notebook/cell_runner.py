@@ -44,7 +44,7 @@ from gqlnb.notebook.cell_variables import (
 )
 from gqlnb.notebook.display import Note, show
 from gqlnb.notebook.magic_options import check_options
-from gqlnb.notebook.notebook_state import check_fragments, has_operation
+from gqlnb.notebook.notebook_state import HistoryEntry, check_fragments, has_operation
 from gqlnb.notebook.output_options import (
     check_export_path,
     check_map_options,
@@ -169,6 +169,7 @@ class CellRunner:
         self._document: Document | None = None  # until the text has been parsed
         # None for the setting of the client.
         self._validate = False if options.no_validate else None
+        self._entry: HistoryEntry | None = None
         self._last_error: QueryError | None = None
         self._missing_values_shown = False
 
@@ -268,11 +269,10 @@ class CellRunner:
             self._show_controls(document, variables)
             self._save_snippet()
             return None
-        history, start = self._state.history, perf_counter()
-        count = len(history)
+        start = perf_counter()
         value = self._run_document(document, variables)
-        if len(history) > count:  # something was sent
-            history.record_value(value, perf_counter() - start)
+        if self._entry is not None:  # something was sent
+            self._entry.record_value(value, perf_counter() - start)
         if options.output is None:
             return None if options.silent else value
         self._state.shell.user_ns[options.output] = value
@@ -356,15 +356,15 @@ class CellRunner:
         )
         from gqlnb.notebook.subscription_cell import follow_subscription  # loads numpy, and more
 
-        with self._record_outcome(document) as outcome:
-            value, outcome[0] = follow_subscription(
+        with self._record_outcome(document) as entry:
+            value, entry.outcome = follow_subscription(
                 stream, options, self._settings, self._kind, self._export_path, shell.user_ns
             )
         return value
 
     def _execute(self, document: Document, variables: Mapping[str, object]) -> Result:
         options = self._options
-        with self._record_outcome(document) as outcome:
+        with self._record_outcome(document) as entry:
             if options.paginate:
                 result = self._collect_pages(document, variables)
             elif document.incremental_directives:
@@ -374,21 +374,23 @@ class CellRunner:
                     document, variables, operation=options.operation, validate=self._validate
                 )
             if result.errors:  # without decoding the data
-                outcome[0] = format_count(len(result.errors), "error")
+                entry.outcome = format_count(len(result.errors), "error")
         return locate_in_cell(result, self._lines_above, self._line_label, self._line_count)
 
     @contextmanager
-    def _record_outcome(self, document: Document) -> Iterator[list[str]]:
-        """Add an operation to the history when it ends, with the yielded word for its outcome."""
-        outcome = ["data"]
+    def _record_outcome(self, document: Document) -> Iterator[HistoryEntry]:
+        """Add an operation to the history when it ends."""
+        title = f"{document.kind} {document.name or ''}".strip()
+        entry = HistoryEntry(self._target.name, title, "data", self._text.strip("\n"))
         try:
-            yield outcome
+            yield entry
         except BaseException as error:
             is_interrupt = isinstance(error, KeyboardInterrupt)
-            outcome[0] = "interrupted" if is_interrupt else type(error).__name__
+            entry.outcome = "interrupted" if is_interrupt else type(error).__name__
             raise
         finally:
-            self._state.history.add(self._target.name, document, outcome[0], self._text)
+            self._entry = entry
+            self._state.history.add(entry)
 
     def _follow_parts(self, document: Document, variables: Mapping[str, object]) -> Result:
         """Return the merged answer of ``@defer`` and ``@stream``, shown while it arrives."""

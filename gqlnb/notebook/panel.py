@@ -12,6 +12,7 @@ import json
 import os
 from base64 import b64encode
 from contextlib import suppress
+from itertools import islice
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -121,10 +122,12 @@ class Panel:
             "note": listing.note,
             "current": connections.get_current_name(),
             "variables": sorted(name for name in os.environ if is_secret_name(name)),
-            "history": [describe_entry(it) for it in self._state.history.iterate_latest()][:SHOWN],
+            "history": [
+                describe_entry(it) for it in islice(reversed(self._state.history.entries), SHOWN)
+            ],
             "snippets": [
                 {"name": name, "cell": f"%%graphql\n{snippets.get_text(name)}"}
-                for name in reversed(snippets.get_names())
+                for name in reversed(snippets.saved)
             ],
         }
 

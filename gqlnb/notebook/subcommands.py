@@ -63,7 +63,7 @@ def list_subcommands(state: NotebookState) -> Listing:
     ]
     current = connections.get_current_name()
     asks = f"The current connection is {current}. " if current else ""
-    ran = len(state.history)
+    ran = state.history.count
     count = f"{format_count(ran, 'operation')} in %graphql history. " if ran else ""
     note = f"{asks}{count}An operation: %graphql {{ hello }}. All options: %%graphql --help"
     return Listing(["command", "about"], rows, note)
@@ -208,7 +208,8 @@ def find_changes(state: NotebookState, options: Namespace, target: CellTarget) -
         raise OptionError(msg)
     since = None if options.changes is True else options.changes
     # With their saved fragments: the history holds the texts as they stand in the cells.
-    texts = (state.snippets.add_fragments(it)[0] for it in state.history.get_texts(target.name))
+    entries = [it for it in state.history.entries if it.connection == target.name]
+    texts = (state.snippets.add_fragments(it.text)[0] for it in entries)
     changes = target.client.schema_changes(since, documents=texts)
     return replace(changes, source=target.name)
 

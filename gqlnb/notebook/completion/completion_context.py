@@ -196,7 +196,9 @@ class CompletionProvider:
         """Return the completions at a position."""
         if place.inside:
             schema = self.load_schema(place.line)
-            return complete_at_cursor(schema, place.text, place.offset, self.get_fragments())
+            return complete_at_cursor(
+                schema, place.text, place.offset, self._state.snippets.get_type_conditions()
+            )
         words, start = self.get_vocabulary(place.line, cell=place.cell)
         return complete_line(words, place.line[start:], max(0, place.offset - start))
 
@@ -208,7 +210,9 @@ class CompletionProvider:
         """Return the documentation of the name at a position by MIME type; empty if unknown."""
         if place.inside:
             schema = self.find_schema(place.line)
-            proposal = find_at_cursor(schema, place.text, place.offset, self.get_fragments())
+            proposal = find_at_cursor(
+                schema, place.text, place.offset, self._state.snippets.get_type_conditions()
+            )
         else:
             words, start = self.get_vocabulary(place.line, cell=place.cell)
             proposal = find_option(words, place.line[start:], max(0, place.offset - start))
@@ -289,10 +293,6 @@ class CompletionProvider:
             background.start_thread(open_client, "gqlnb-schema")
         return connections.is_open(name)
 
-    def get_fragments(self) -> Mapping[str, str]:
-        """Return the type conditions of the saved fragments."""
-        return self._state.snippets.get_type_conditions()
-
     def get_vocabulary(self, line: str, *, cell: bool) -> tuple[LineVocabulary, int]:
         """Return the vocabulary of a line and the position from which it applies.
 
@@ -325,7 +325,7 @@ class CompletionProvider:
             "use": self._list_connections,
             "close": self._list_connections,
             "serve": self._list_schemas,
-            "snippets": lambda: ((it, "a saved cell") for it in self._state.snippets.get_names()),
+            "snippets": lambda: ((it, "a saved cell") for it in self._state.snippets.saved),
         }
         if word in named:
             names["name"] = named[word]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from gqlnb.client.credentials import is_loopback, parse_header_options
 from gqlnb.client.request_preparer import add_target_hint
 from gqlnb.client.response_cache import cached
+from gqlnb.document.syntax import find_position
 from gqlnb.document.variables import convert_variables
 from gqlnb.engine.schema import get_adapter
 from gqlnb.errors import (
@@ -25,14 +26,6 @@ from gqlnb.errors import (
     format_count,
     sanitize_text,
 )
-from gqlnb.notebook.cell_errors import (
-    PAGES_NAME,
-    add_error_lines,
-    clear_positions,
-    describe_incomplete,
-    locate_problem,
-    require_query,
-)
 from gqlnb.notebook.cell_variables import (
     Interaction,
     add_missing_variable_hint,
@@ -41,8 +34,9 @@ from gqlnb.notebook.cell_variables import (
     check_variables,
     collect_variables,
     describe_missing_values,
+    require_query,
 )
-from gqlnb.notebook.display import Note, show
+from gqlnb.notebook.display import Note, add_error_lines, show
 from gqlnb.notebook.magic_options import check_options
 from gqlnb.notebook.notebook_state import HistoryEntry, check_fragments, has_operation
 from gqlnb.notebook.output_options import (
@@ -69,6 +63,7 @@ if TYPE_CHECKING:
 
     from gqlnb.document.document import Document
     from gqlnb.engine.schema import Schema
+    from gqlnb.errors import Problem
     from gqlnb.notebook.notebook_state import CellTarget, NotebookState
     from gqlnb.result.result import Result
 
@@ -76,6 +71,8 @@ if TYPE_CHECKING:
         Result | pd.DataFrame | pl.DataFrame | pa.Table | Mapping[str, object] | str | None
     )
 
+LIMIT_REACHED = "max_results"  # the end of paging that a report gives for a reached limit
+PAGES_NAME = "_pages"  # like the names that IPython gives to unnamed values: _, _exit_code
 NO_STRICT_HINT = "Add --no-strict to keep values of other types unchanged."
 # Warnings of frames that repeat the notes of the cell.
 REPEATED_WARNINGS = ("The answer is partial", "The result may be incomplete", MISSING)
@@ -525,8 +522,9 @@ class CellRunner:
         if error is self._last_error:
             return
         self._last_error = error
-        if self._options.paginate:
-            clear_positions(error, self._full_text)
+        if self._options.paginate and error.text not in (None, self._full_text):
+            error.text = None  # positions refer to the generated text of a further page
+            error.problems = tuple(replace(it, line=None, column=None) for it in error.problems)
         result: Any = error.result
         errors = getattr(result, "errors", ())
         problems = [add_missing_variable_hint(it, {}, self._names) for it in error.problems]
@@ -560,3 +558,22 @@ def read_file(name: str) -> str:
         reason = "it is not UTF-8"
     msg = f"--file {sanitize_text(name, 80)} cannot be read: {reason}."
     raise OptionError(msg)
+
+
+def describe_incomplete(result: Result) -> list[str]:
+    """Return lines about a paging that ended early; empty if it did not, or at the user's limit."""
+    report = result.report
+    if report is None or report.complete or (report.ended == LIMIT_REACHED and not report.doubts):
+        return []
+    return report.format_lines()
+
+
+def locate_problem(problem: Problem, path: object, document: Document | None) -> Problem:
+    """Give a problem without a position that of the field at its response path."""
+    if problem.line is not None or document is None:
+        return problem
+    node = document.find_field(path)
+    position = None if node is None else find_position(node)
+    if position is None:
+        return problem
+    return replace(problem, line=position.line, column=position.column)

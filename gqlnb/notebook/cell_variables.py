@@ -45,7 +45,6 @@ from gqlnb.errors import (
     suggest,
 )
 from gqlnb.interactive import is_unattended
-from gqlnb.notebook.cell_errors import require_query
 from gqlnb.notebook.display import Note, build_view_bundle, wrap_html
 from gqlnb.notebook.magic_options import NAME
 
@@ -315,6 +314,22 @@ class Interaction:
                 except GqlnbError as error:
                     output = Note(f"{type(error).__name__}: {error}".splitlines(), wrong=True)
                 self._handle.update(output)
+
+
+def require_query(option: str, document: Document) -> None:
+    """Check that an operation may be run more than once.
+
+    Raises
+    ------
+    OptionError
+        If it is not a query.
+    """
+    if document.kind != "query":
+        msg = (
+            f"{option} may send an operation several times, so it accepts a query, not a "
+            f"{document.kind}."
+        )
+        raise OptionError(msg)
 
 
 def check_interact_variables(document: Document, controlled: Sequence[str]) -> None:

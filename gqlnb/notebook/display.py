@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from html import escape
 from threading import Event, Lock, Thread
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from IPython.core.getipython import get_ipython
 from IPython.display import display
 
-from gqlnb.errors import sanitize_text
+from gqlnb.errors import PAGES_ADVICE, TextError, sanitize_text
 from gqlnb.interactive import is_unattended
 from gqlnb.result.renderer import COLUMNS_STYLE, HTML_CLASSES, Grid, render_lines, render_note
 
@@ -142,6 +143,21 @@ def wrap_html(body: str) -> str:
 def show(value: object) -> None:
     """Display a value above the value of the cell."""
     display(value)  # type: ignore[no-untyped-call]
+
+
+def add_error_lines(error: BaseException, *lines: str) -> None:
+    """Append lines to the message of an error, or of an interrupt."""
+    text = "\n  ".join(lines)
+    if isinstance(error, KeyboardInterrupt):
+        error.notes = lines  # type: ignore[attr-defined]
+    elif isinstance(error, TextError) and error.problems:
+        *before, last = error.problems
+        hint = f"{last.hint}\n  {text}" if last.hint else text
+        error.problems = (*before, replace(last, hint=hint))
+    else:
+        # The pager's own advice names methods of a client; the cell gives a better one.
+        message = str(error.args[0]).partition(PAGES_ADVICE)[0].rstrip()
+        error.args = (f"{message}\n  {text}",)
 
 
 MimeBundle = dict[str, str]

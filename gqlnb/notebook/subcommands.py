@@ -21,8 +21,7 @@ from gqlnb.errors import OptionError, TargetError, TransportError, format_count,
 from gqlnb.github.builtin_connections import register_connections
 from gqlnb.github.search_syntax import is_qualifier
 from gqlnb.github.star_query import normalize_typed_query
-from gqlnb.notebook.cell_errors import add_error_lines
-from gqlnb.notebook.display import HelpText, Listing, Note, Text, show
+from gqlnb.notebook.display import HelpText, Listing, Note, Text, add_error_lines, show
 from gqlnb.notebook.magic_options import build_parser, read_line, split_words
 from gqlnb.notebook.notebook_state import describe_target, list_targets
 from gqlnb.notebook.schema_docs import SchemaDocs

@@ -10,7 +10,7 @@ shared code (``common.js``, ``grid.js``) and may have a style sheet of the same 
             self._clicks = 0  # before the comm opens
             super().__init__()
 
-        def _handle_view_message(self, message, buffers):
+        def _handle_view_message(self, message):
             if message["kind"] == "click":
                 with self._lock:
                     self._clicks += 1
@@ -115,18 +115,14 @@ class Widget(anywidget.AnyWidget):
         text: str = proposal["value"]
         return text if len(text) <= TWIN else f"{text[:TWIN]} …"
 
-    def _handle_view_message(
-        self, message: Message, buffers: Sequence[memoryview], /
-    ) -> Message | None:
+    def _handle_view_message(self, message: Message, /) -> Message | None:
         """Handle a message of a view, in any thread.
 
         Parameters
         ----------
         message
-            A mapping, by convention with ``kind``. Each view sends ``{"kind": "hello"}`` once, and
-            again until it receives a message.
-        buffers
-            The binary parts of the message.
+            A mapping, by convention with ``kind``, and with ``buffers`` if it has binary parts.
+            Each view sends ``{"kind": "hello"}`` once, and again until it receives a message.
 
         Returns
         -------
@@ -201,7 +197,8 @@ class Widget(anywidget.AnyWidget):
         def answer() -> Message | None:
             if message.get("kind") == "front" and self._view:
                 return {"kind": "front", **load_front_end(self._view)}
-            return self._handle_view_message(message, buffers or ())
+            parts = {"buffers": buffers} if buffers else {}
+            return self._handle_view_message({**message, **parts})
 
         self._send_result_or_error(answer, message)
 

@@ -36,7 +36,7 @@ from gqlnb.server.page import BUNDLE_FILES, MISSING_BUNDLE, load_bundle, read_ch
 from gqlnb.tokens import Token
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     import pandas as pd
     from graphql import GraphQLSchema
@@ -243,16 +243,17 @@ class Explorer(Widget):
             parts.append(render_bundle(self._result)[0]["text/html"])
         return "".join(parts)
 
-    def _handle_view_message(
-        self, message: Message, _buffers: Sequence[memoryview], /
-    ) -> Message | None:
+    def _handle_view_message(self, message: Message, /) -> Message | None:
         match message:
             case {"kind": "hello"}:
                 self.send(self._build_state(), self._encode_last_answer())
             case {"kind": "bundle"}:
                 self._run_in_thread(self._send_bundle)
             case {"kind": "run", "run": str() as ident}:
-                self._start_operation(ExplorerOperation(ident), message)
+                running = ExplorerOperation(ident)
+                with self._lock:
+                    self._operations[ident] = running
+                self._run_in_thread(lambda: self._run_operation(running, message))
             case {"kind": "stop", "run": str() as ident}:
                 self._stop(ident)
             case {"kind": "edited" | "cell", "query": str() as query, "variables": str() as text}:
@@ -291,21 +292,9 @@ class Explorer(Widget):
         message = {"kind": "bundle", "checksum": bundle.checksum, "names": list(BUNDLE_FILES)}
         self.send(message, [bundle.files[name] for name in BUNDLE_FILES])
 
-    def _start_operation(self, running: ExplorerOperation, message: Message) -> None:
-        with self._lock:
-            self._operations[running.ident] = running
-        work: Callable[[ExplorerOperation, Message], None] = self._execute
-        if message.get("introspection"):
-            work = self._introspect
-        self._run_in_thread(lambda: self._run_operation(work, running, message))
-
-    def _run_operation(
-        self,
-        work: Callable[[ExplorerOperation, Message], None],
-        running: ExplorerOperation,
-        message: Message,
-    ) -> None:
+    def _run_operation(self, running: ExplorerOperation, message: Message) -> None:
         """Run an operation; an exception becomes its last answer."""
+        work = self._introspect if message.get("introspection") else self._execute
         try:
             work(running, message)
         except Exception as error:  # noqa: BLE001 - the view waits for an answer

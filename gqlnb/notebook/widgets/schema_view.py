@@ -29,23 +29,14 @@ from gqlnb.notebook.widgets.base import Widget
 from gqlnb.option_checks import explain_keywords
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from gqlnb.notebook.schema_docs import SchemaPage
     from gqlnb.notebook.widgets.base import Message
 
 HITS = 50  # hits that are sent at a time
 MAX_SEARCH_LENGTH = 200  # characters of a search text
 MAX_SAVED_BYTES = 20_000  # of the page that is saved with a notebook
-SECTION_SIZES = (
-    60,
-    30,
-    15,
-    8,
-    4,
-    2,
-    0,
-)  # entries per section, tried until the page is small enough
+# Entries per section, tried until the page is small enough.
+SECTION_SIZES = (60, 30, 15, 8, 4, 2, 0)
 
 
 @explain_keywords
@@ -161,9 +152,7 @@ class SchemaView(Widget):
         note = f"and {more:,} more: limit={len(rows)}" if more > 0 else ""
         return Listing(["", "type", "by"], rows[:limit], note if rows else "Nothing.")
 
-    def _handle_view_message(
-        self, message: Message, _buffers: Sequence[memoryview], /
-    ) -> Message | None:
+    def _handle_view_message(self, message: Message, /) -> Message | None:
         """Answer a view; in another thread while the index is being built."""
         # The first page of a whole schema needs no index, so it is sent at once.
         work = partial(self._answer_view, dict(message))

@@ -718,9 +718,7 @@ class StarSearch(Widget):
         table = render_frame(frame, f"{write_caption(frame)}{note}", find_pages(frame))
         return f"{table}{bins.to_html() if bins.rows else ''}"
 
-    def _handle_view_message(
-        self, message: Message, _buffers: Sequence[memoryview], /
-    ) -> Message | None:
+    def _handle_view_message(self, message: Message, /) -> Message | None:
         match message:
             case {"kind": "hello"}:
                 if message.get("extension") is False:

@@ -36,7 +36,7 @@ class Counter(Widget):
         self.sent.append(json.loads(json.dumps(content)))
         self.news.set()
 
-    def _handle_view_message(self, message: Any, buffers: Any) -> Any:
+    def _handle_view_message(self, message: Any) -> Any:
         match message:
             case {"kind": "add", "one": int(one), "two": int(two)}:
                 return {"kind": "sum", "sum": one + two}
@@ -180,7 +180,7 @@ def test_nulls_of_a_browser_are_none(counter, monkeypatch):
     """In the contents of messages, however deep."""
     monkeypatch.setattr(base, "IN_BROWSER", True)
     got: list[object] = []
-    monkeypatch.setattr(counter, "_handle_view_message", lambda message, _: got.append(message))
+    monkeypatch.setattr(counter, "_handle_view_message", got.append)
     content = {"kind": "x", "a": [JsNull(), {"b": JsNull()}], "n": 0}
     data = {"method": "custom", "content": content}
     counter._handle_msg({"content": {"data": data}, "buffers": []})

@@ -45,8 +45,9 @@ from gqlnb.errors import (
     suggest,
 )
 from gqlnb.interactive import is_unattended
-from gqlnb.notebook.display import Note, build_view_bundle, wrap_html
+from gqlnb.notebook.display import Note, build_view_bundle
 from gqlnb.notebook.magic_options import NAME
+from gqlnb.result.renderer import wrap_html
 
 if TYPE_CHECKING:
     from argparse import Namespace

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from html import escape
 from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +14,14 @@ from IPython.display import display
 
 from gqlnb.errors import PAGES_ADVICE, TextError, sanitize_text
 from gqlnb.interactive import is_unattended
-from gqlnb.result.renderer import COLUMNS_STYLE, HTML_CLASSES, Grid, render_lines, render_note
+from gqlnb.result.renderer import (
+    COLUMNS_STYLE,
+    Grid,
+    render_caption,
+    render_lines,
+    render_note,
+    wrap_html,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -126,18 +132,13 @@ class Listing:
 
     def _repr_html_(self) -> str:
         table = self._build_grid(IN_HTML).to_html() if self.rows else ""
-        below = f'<p style="opacity:.7;margin:2px 0">{escape(self.note)}</p>' if self.note else ""
+        below = render_caption(self.note) if self.note else ""
         return wrap_html(mark_code(f"{table}{below}"))
 
 
 def mark_code(html: str) -> str:
     """Mark what stands between backticks in escaped texts, such as descriptions, as code."""
     return re.sub("`([^`<>]+)`", rf'{CODE}">\1</code>', html)
-
-
-def wrap_html(body: str) -> str:
-    """Wrap HTML in an element with the package's CSS classes."""
-    return f'<div class="{HTML_CLASSES}">{body}</div>'
 
 
 def show(value: object) -> None:

@@ -23,10 +23,10 @@ from gqlnb.errors import GqlnbError, OptionError, format_count, sanitize_text, s
 from gqlnb.github.builtin_connections import GITHUB_ENDPOINT
 from gqlnb.github.query_cost import MAX_NODES, compute_cost
 from gqlnb.http.rate_limit_rules import read_budget
-from gqlnb.notebook.display import Note, Text, add_error_lines, show, wrap_html
+from gqlnb.notebook.display import Note, Text, add_error_lines, show
 from gqlnb.redact import redact_text
 from gqlnb.result.answer_notes import MISSING, format_notes
-from gqlnb.result.renderer import render_preformatted
+from gqlnb.result.renderer import render_preformatted, wrap_html
 from gqlnb.result.result import collect_members
 
 if TYPE_CHECKING:

@@ -38,12 +38,6 @@ if TYPE_CHECKING:
 
     from gqlnb.result.decoder import Data
 
-CELL_TYPES = {
-    "int64": pa.int64(),
-    "float64": pa.float64(),
-    "bool": pa.bool_(),
-}
-
 
 def get_cell_shape(column: ResultColumn) -> Shape:
     """Return the shape of the cells of a column; of edges, nodes merged with the edge fields."""
@@ -198,19 +192,14 @@ def convert_cell(
     return to_json(value) if scalars.get_scalar(shape).arrow == "json" else to_text(value)
 
 
-ARROW_TYPES: dict[str | None, pa.DataType] = {
-    "large_string": pa.large_string(),
+CELL_TYPES = {name: pa.type_for_alias(name) for name in ("int64", "float64", "bool")}
+PLAIN_NAMES = ("large_string", "int32", "timestamp[us]", "timestamp[ns]", "date32", "time64[us]")
+ARROW_TYPES: dict[Any, pa.DataType] = {
+    **CELL_TYPES,
+    **{name: pa.type_for_alias(name) for name in PLAIN_NAMES},
     "json": pa.large_string(),
-    "int32": pa.int32(),
-    "int64": pa.int64(),
-    "float64": pa.float64(),
-    "bool": pa.bool_(),
     "timestamp[us, UTC]": pa.timestamp("us", "UTC"),
     "timestamp[ns, UTC]": pa.timestamp("ns", "UTC"),
-    "timestamp[us]": pa.timestamp("us"),
-    "timestamp[ns]": pa.timestamp("ns"),
-    "date32": pa.date32(),
-    "time64[us]": pa.time64("us"),
     "zoned time": pa.large_string(),  # Arrow's times have no zone
     "decimal128": pa.decimal128(38, 18),
     "decimal128(38)": pa.decimal128(38, 0),

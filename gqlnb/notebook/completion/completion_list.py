@@ -24,7 +24,7 @@ from gqlnb.notebook.completion.cursor_parser import (
     format_input_value,
     tokenize,
 )
-from gqlnb.notebook.display import wrap_html
+from gqlnb.result.renderer import wrap_html
 
 if TYPE_CHECKING:
     from graphql import GraphQLDirective, GraphQLField, GraphQLInputType, GraphQLSchema

@@ -67,9 +67,10 @@ from IPython.core.getipython import get_ipython
 from gqlnb import background
 from gqlnb.errors import GqlnbError, sanitize_text
 from gqlnb.interactive import is_unattended
-from gqlnb.notebook.display import build_view_bundle, wrap_html
+from gqlnb.notebook.display import build_view_bundle
 from gqlnb.option_checks import explain_keywords
 from gqlnb.redact import hide_locals
+from gqlnb.result.renderer import wrap_html
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -10,6 +10,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+from argparse import Namespace
 from base64 import b64encode
 from contextlib import suppress
 from itertools import islice
@@ -107,7 +108,7 @@ class Panel:
     def do_state(self) -> Answer:
         """Return endpoints, history and saved cells; nothing is opened or sent."""
         objects = self._state.shell.user_ns
-        listing, snippets = run_connections(self._state, objects, ""), self._state.snippets
+        listing, snippets = run_connections(self._state, objects, Namespace()), self._state.snippets
         endpoints = [
             {"name": name, "about": about, "where": where, **describe_endpoint(name, objects)}
             for name, about, where, _ in listing
@@ -133,7 +134,7 @@ class Panel:
 
     def do_use(self, name: str) -> Answer:
         """Make an endpoint the current one; nothing is sent."""
-        run_use(self._state, self._state.shell.user_ns, name)
+        run_use(self._state, self._state.shell.user_ns, Namespace(name=name))
         return {}
 
     def do_add(self, name: str, url: str, token: str) -> Answer:

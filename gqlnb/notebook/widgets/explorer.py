@@ -363,36 +363,31 @@ class Explorer(Widget):
             self._result, self._error, self._failure = result, None, None
 
     def _send_answer(
-        self, running: ExplorerOperation, answer: bytes | None, *, done: bool = False
+        self,
+        running: ExplorerOperation,
+        answer: bytes | None,
+        *,
+        done: bool = False,
+        late: bool = False,
     ) -> None:
-        """Send an answer; of events in quick succession only the last one."""
+        """Send an answer; of several within an interval the newest, at its end (`late`)."""
         with self._answer_lock:
-            if running.stopped:
+            if running.stopped or (late and running.waiting is None):
                 return
             wait = running.sent + EVENT_INTERVAL - time.monotonic()
-            if not done and wait > 0:
+            if not (done or late) and wait > 0:
                 if running.waiting is None:
-                    timer = Timer(wait, self._send_waiting, [running])
+                    timer = Timer(wait, self._send_answer, [running, None], {"late": True})
                     timer.daemon = True
                     timer.start()
                 running.waiting = answer
                 return
             answer = answer if answer is not None else running.waiting
-            self._send_answer_now(running, answer, done=done)
-
-    def _send_waiting(self, running: ExplorerOperation) -> None:
-        with self._answer_lock:
-            if running.waiting is not None and not running.stopped:
-                self._send_answer_now(running, running.waiting)
-
-    def _send_answer_now(
-        self, running: ExplorerOperation, answer: bytes | None, *, done: bool = False
-    ) -> None:
-        running.waiting, running.sent = None, time.monotonic()
-        message = {"kind": "answer", "run": running.ident, "done": done}
-        if running.note:
-            message["note"] = running.note
-        self.send(message, None if answer is None else [answer])
+            running.waiting, running.sent = None, time.monotonic()
+            message = {"kind": "answer", "run": running.ident, "done": done}
+            if running.note:
+                message["note"] = running.note
+            self.send(message, None if answer is None else [answer])
 
     def _find_target_name(self) -> str | None:
         """Return the word that names the target behind ``%%graphql``, or None."""

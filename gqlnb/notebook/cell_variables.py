@@ -14,12 +14,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import ipywidgets
-from graphql import (
-    GraphQLEnumType,
-    GraphQLInputObjectType,
-    NamedTypeNode,
-    NonNullTypeNode,
-)
+from graphql import GraphQLEnumType, GraphQLInputObjectType, NamedTypeNode, NonNullTypeNode
 from graphql.utilities import value_from_ast_untyped
 from IPython.display import display
 from ipywidgets import VBox
@@ -31,9 +26,7 @@ from gqlnb.document.variables import (
     describe_unset,
     find_unset_variables,
 )
-from gqlnb.document.variables import (
-    check_variables as check_declared_variables,
-)
+from gqlnb.document.variables import check_variables as check_declared_variables
 from gqlnb.errors import (
     GqlnbError,
     OptionError,

@@ -32,13 +32,7 @@ from gqlnb.result.decoder import (
     restore_decimals,
 )
 from gqlnb.result.shape import NO_FORMS, ScalarForms
-from gqlnb.result.tables import (
-    DATA_TABLE,
-    ObjectPlan,
-    ResultTable,
-    find_value_path,
-    record_plan,
-)
+from gqlnb.result.tables import DATA_TABLE, ObjectPlan, ResultTable, find_value_path, record_plan
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -202,10 +202,7 @@ class Completion(NamedTuple):
 
 
 def complete_at_cursor(
-    schema: GraphQLSchema | None,
-    text: str,
-    offset: int,
-    saved: Mapping[str, str] | None = None,
+    schema: GraphQLSchema | None, text: str, offset: int, saved: Mapping[str, str] | None = None
 ) -> Completion:
     """Complete the name at a cursor; the text may have errors.
 
@@ -249,10 +246,7 @@ def complete_at_cursor(
 
 
 def find_at_cursor(
-    schema: GraphQLSchema | None,
-    text: str,
-    offset: int,
-    saved: Mapping[str, str] | None = None,
+    schema: GraphQLSchema | None, text: str, offset: int, saved: Mapping[str, str] | None = None
 ) -> Proposal | None:
     """Find the definition of the name at a cursor, None if it is unknown.
 

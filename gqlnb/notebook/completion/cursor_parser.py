@@ -43,9 +43,7 @@ from graphql.utilities.print_schema import print_input_value
 from graphql.utilities.type_comparators import do_types_overlap
 
 if TYPE_CHECKING:
-    from graphql import (
-        GraphQLField,
-    )
+    from graphql import GraphQLField
 
     Expected: TypeAlias = GraphQLType | None  # the type of a value at the cursor
     Members: TypeAlias = Mapping[str, GraphQLArgument | GraphQLInputField]

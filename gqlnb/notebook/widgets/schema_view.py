@@ -19,12 +19,7 @@ from gqlnb.errors import sanitize_text
 from gqlnb.github.builtin_connections import register_connections
 from gqlnb.notebook.display import Listing
 from gqlnb.notebook.schema_docs import IN_HTML, LINKS, SchemaDocs
-from gqlnb.notebook.schema_search import (
-    get_index,
-    is_indexed,
-    list_own_types,
-    search_schema,
-)
+from gqlnb.notebook.schema_search import get_index, is_indexed, list_own_types, search_schema
 from gqlnb.notebook.widgets.base import Widget
 from gqlnb.option_checks import explain_keywords
 

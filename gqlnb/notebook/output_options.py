@@ -110,7 +110,7 @@ def map_inputs(
     inputs = find_name(names, options.map, "--map")
     resume = None if options.resume is None else find_name(names, options.resume, "--resume")
     # A variable that the inputs set is not taken from a name of the notebook as well.
-    mapped = find_mapped_names(inputs, document, _read_param_names(options))
+    mapped = find_mapped_names(inputs, document, options)
     constants = {name: value for name, value in variables.items() if name not in mapped}
     try:
         with warnings.catch_warnings():
@@ -166,17 +166,14 @@ def find_input_names(
     """
     inputs = find_name(names, options.map, "--map")
     records = inputs if isinstance(inputs, (list, tuple)) else ()
-    return find_mapped_names(inputs, document, _read_param_names(options)).union(
+    return find_mapped_names(inputs, document, options).union(
         *(read_record(record) or () for record in records)
     )
 
 
-def _read_param_names(options: Namespace) -> set[str]:
-    return {param.partition("=")[0].strip() for param in options.param}
-
-
-def find_mapped_names(inputs: object, document: Document, given: set[str]) -> set[str]:
+def find_mapped_names(inputs: object, document: Document, options: Namespace) -> set[str]:
     """Return the variables that get their values from the inputs, not by name."""
+    given = {param.partition("=")[0].strip() for param in options.param}
     columns = {
         str(name) for name in getattr(inputs, "column_names", getattr(inputs, "columns", ()))
     }

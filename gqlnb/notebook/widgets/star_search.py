@@ -479,7 +479,11 @@ def read_limit(value: SupportsIndex | str | None) -> int | None:
     """
     if value is None or (isinstance(value, str) and value.strip().lower() in {"", "all"}):
         return None
-    number = parse_whole_number(value)
+    number: int | None = None
+    if not isinstance(value, str):
+        number = read_whole_number(value)
+    elif re.fullmatch(r"[0-9]{1,15}", digits := value.strip().replace(",", "").replace("_", "")):
+        number = int(digits)
     if number is None or not 1 <= number < 10**15:  # exact in every JSON reader
         msg = (
             f"Number of rows {sanitize_text(repr(value), 80)} is not a whole number above 0. "
@@ -487,14 +491,6 @@ def read_limit(value: SupportsIndex | str | None) -> int | None:
         )
         raise QueryError(msg)
     return number
-
-
-def parse_whole_number(value: SupportsIndex | str) -> int | None:
-    """Return a whole number or the value of a text of digits, else None."""
-    if isinstance(value, str):
-        digits = value.strip().replace(",", "").replace("_", "")
-        return int(digits) if re.fullmatch(r"[0-9]{1,15}", digits) else None
-    return read_whole_number(value)
 
 
 def write_caption(frame: pd.DataFrame) -> str:

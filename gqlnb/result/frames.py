@@ -200,7 +200,11 @@ class AnswerFrames(AnswerData):
             frame = build_frame({c.column.name: c for c in rows.columns}, rows.count)
             count = _count_items(outline, table)
             beside = _collect_values_beside(self, outline, table)
-            nested = tuple(inner.name for inner in outer.walk() if inner is not outer)
+            nested = {
+                inner.name: _judge_first_lists(self, inner.name, limit)
+                for inner in outer.walk()
+                if inner is not outer
+            }
             verdict = _judge_list(self, beside, table, count)
             previews[table.name] = Preview(frame, count - rows.dropped, beside, nested, verdict)
         return previews
@@ -574,6 +578,13 @@ def _judge_inner_lists(
     holder, depth = answer.holder, len(table.full_path) - len(table.path)
     document, variables = getattr(holder, "document", None), getattr(holder, "variables", None)
     return judge_inner_lists(beside, table.full_path, lengths, document, variables, depth)
+
+
+def _judge_first_lists(answer: AnswerData, name: str, limit: int | None) -> Verdict | None:
+    """Judge the lists of a name in the first `limit` rows of the list around them."""
+    plan, table, _ = _get_list_plan(answer, name)
+    tables, _ = read_tables(answer, plan, strict=False, limit=limit)
+    return _judge_inner_lists(answer, tables, table)
 
 
 def is_part(name: str, path: Sequence[str]) -> bool:

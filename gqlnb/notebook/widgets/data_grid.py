@@ -10,7 +10,6 @@ import io
 import json
 import operator
 import re
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from threading import RLock
@@ -458,74 +457,40 @@ NUMBER = r"[-+]?(?:\d[\d,_]*(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?"
 TIME = r"\d{4}[0-9:.TZ+ -]*"
 
 
-@dataclass(frozen=True, slots=True)
-class GridQuery:
-    """The sort order, filters and search of a view.
+def compute_order(
+    columns: Sequence[GridColumn],
+    rows: int,
+    sort: tuple[tuple[int, bool], ...] = (),
+    filters: tuple[tuple[int, str], ...] = (),
+    words: str = "",
+) -> NDArray[np.intp]:
+    """Return the numbers of the selected rows in order.
 
-    Attributes
+    Parameters
     ----------
+    columns, rows
+        The columns, and the number of rows.
     sort
         Pairs of a column number and ``True`` for descending order, most significant first.
     filters
         Pairs of a column number and the text of its filter.
-    find
+    words
         Words to search in all columns.
-    """
-
-    sort: tuple[tuple[int, bool], ...] = ()
-    filters: tuple[tuple[int, str], ...] = ()
-    find: str = ""
-
-
-def read_query(message: Any, columns: int) -> GridQuery:  # noqa: ANN401 - JSON of a view
-    """Parse the query of a front end.
-
-    Raises
-    ------
-    QueryError
-        If it is not a query for a grid with that number of columns.
-    """
-    try:
-        sort = tuple(
-            (_check_column(at, columns), bool(down)) for at, down in message.get("sort", ())
-        )
-        filters = tuple(
-            (_check_column(int(at), columns), str(text)[:FILTER_LENGTH])
-            for at, text in message.get("filters", {}).items()
-            if str(text).strip()
-        )
-        return GridQuery(sort, filters, str(message.get("find", ""))[:FILTER_LENGTH].strip())
-    except (AttributeError, TypeError, ValueError):
-        pass
-    msg = "The query does not fit this grid. Run the cell again."
-    raise QueryError(msg)
-
-
-def _check_column(at: object, columns: int) -> int:
-    if not isinstance(at, int) or not 0 <= at < columns:
-        raise ValueError
-    return at
-
-
-def compute_order(query: GridQuery, columns: Sequence[GridColumn], rows: int) -> NDArray[np.intp]:
-    """Return the numbers of the selected rows in order.
 
     Raises
     ------
     QueryError
         If a filter cannot be parsed.
     """
-    masks = [_build_mask(columns[at], text.strip()) for at, text in query.filters]
-    if query.find:
-        masks.append(_find_words(query.find, columns, rows))
+    masks = [_build_mask(columns[at], text) for at, text in filters]
+    if words:
+        masks.append(_find_words(words, columns, rows))
     selected = np.flatnonzero(_combine_masks(masks)) if masks else np.arange(rows)
-    if not query.sort:
+    if not sort:
         return selected
-    keys = {f"{n}": columns[at].ranks for n, (at, _) in enumerate(query.sort)}
+    keys = {f"{n}": columns[at].ranks for n, (at, _) in enumerate(sort)}
     table = pa.table(keys).take(pa.array(selected))
-    ways = [
-        (f"{n}", "descending" if down else "ascending") for n, (_, down) in enumerate(query.sort)
-    ]
+    ways = [(f"{n}", "descending" if down else "ascending") for n, (_, down) in enumerate(sort)]
     order: NDArray[np.intp] = selected[pc.sort_indices(table, sort_keys=ways).to_numpy()]
     return order
 
@@ -672,7 +637,7 @@ class GridSource:
         self._caption = describe_frame(frame) if isinstance(frame, pd.DataFrame) else ""
         self._lock = RLock()
         self._orders = lru_cache(ORDERS)(
-            lambda query: compute_order(query, self.columns, len(self._frame))
+            lambda *query: compute_order(self.columns, len(self._frame), *query)
         )
 
     @cached_property
@@ -688,9 +653,16 @@ class GridSource:
         QueryError
             If a filter cannot be parsed, or too many cells are requested.
         """
+        query: Any = message.get("query") or {}
+        filters = (
+            (int(at), text[:FILTER_LENGTH].strip()) for at, text in query.get("filters", {}).items()
+        )
         with self._lock:  # two views with the same query share the work
-            query = read_query(message.get("query") or {}, len(self.columns))
-            order: NDArray[np.intp] = self._orders(query)
+            order: NDArray[np.intp] = self._orders(
+                tuple((at, bool(down)) for at, down in query.get("sort", ())),
+                tuple((at, text) for at, text in filters if text),
+                query.get("find", "")[:FILTER_LENGTH].strip(),
+            )
         match message:
             case {"ask": "about"}:
                 return {

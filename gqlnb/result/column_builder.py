@@ -374,21 +374,17 @@ class ColumnBuilder:
             self._arrays = []
             return
         arrow_type = ARROW_TYPES[self.kind.arrow]
-        row = 0
-        for number, array in enumerate(self._arrays):
-            try:
-                self._arrays[number] = array.cast(arrow_type)
-            except CONVERSION_ERRORS:
-                row += _find_first_misfit(array, lambda value: value.cast(arrow_type))
-                break
-            row += len(array)
+        try:
+            self._arrays = [array.cast(arrow_type) for array in self._arrays]
+        except CONVERSION_ERRORS:
+            values = pa.chunked_array(self._arrays)
         else:
             return
-        value = array[row - sum(map(len, self._arrays[:number]))]
+        row = _find_first_misfit(values, lambda value: value.cast(arrow_type))
         reason = (
             f"in row {self._count:,} or a later one, {cause}, and {arrow_type} does not hold both"
         )
-        fault = f"is {sanitize_text(str(value), VALUE_SHOWN)} ({reason})"
+        fault = f"is {sanitize_text(str(values[row]), VALUE_SHOWN)} ({reason})"
         raise self._build_error(fault, row)
 
     def _build_array(self, values: list[Any], *, checked: bool) -> pa.Array:

@@ -73,7 +73,7 @@ from gqlnb.redact import hide_locals
 from gqlnb.result.renderer import wrap_html
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     Message = Mapping[str, Any]
 
@@ -281,23 +281,19 @@ def load_front_end(entry: str, folder: Path = FRONT_END_FOLDER) -> dict[str, Any
         ``hash`` (of itself and its imports). A module follows those it imports.
     """
     files: dict[str, dict[str, str]] = {}
-    for name, text, css in _walk_modules(entry, folder, ()):
-        if name not in files:
-            parts = [text, css, *(files[other]["hash"] for other in IMPORT_LINE.findall(text))]
-            digest = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
-            files[name] = {"name": name, "hash": digest, "text": text, "css": css}
+
+    def add_module(name: str) -> None:
+        if name in files:
+            return
+        file = folder / name
+        text, sheet = file.read_text(encoding="utf-8"), file.with_suffix(".css")
+        css = sheet.read_text(encoding="utf-8") if sheet.is_file() else ""
+        imports = IMPORT_LINE.findall(text)
+        for other in imports:
+            add_module(other)
+        parts = [text, css, *(files[other]["hash"] for other in imports)]
+        digest = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+        files[name] = {"name": name, "hash": digest, "text": text, "css": css}
+
+    add_module(entry)
     return {"hash": files[entry]["hash"], "files": list(files.values())}
-
-
-def _walk_modules(
-    name: str, folder: Path, inside: tuple[str, ...]
-) -> Iterator[tuple[str, str, str]]:
-    """Yield name, text and style sheet of a module, after those of its imports."""
-    if name in inside:
-        msg = f"{' imports '.join([*inside, name])}: modules in a circle cannot be linked."
-        raise ValueError(msg)
-    file = folder / name
-    text, sheet = file.read_text(encoding="utf-8"), file.with_suffix(".css")
-    for other in IMPORT_LINE.findall(text):
-        yield from _walk_modules(other, folder, (*inside, name))
-    yield name, text, sheet.read_text(encoding="utf-8") if sheet.is_file() else ""

@@ -134,14 +134,6 @@ def test_a_changed_import_changes_the_module_hash(tmp_path):
     assert hashes[0] & hashes[1] == set()
 
 
-def test_import_cycles_are_refused(tmp_path):
-    """The error lists the modules of the cycle."""
-    (tmp_path / "a.js").write_text('import "x";\nimport { b } from "./b.js";')
-    (tmp_path / "b.js").write_text('import { a } from "./a.js";')
-    with pytest.raises(ValueError, match=r"a\.js imports b\.js imports a\.js: modules in a circle"):
-        load_front_end("a.js", tmp_path)
-
-
 def test_a_viewer_without_a_kernel_gets_html_and_text(counter):
     """They are saved beside the view."""
     data, _ = counter._repr_mimebundle_()

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     import pandas as pd
-    from IPython.display import DisplayHandle
 
 
 QUIET = "border-left:4px solid #9ca3af;padding:2px 10px;margin:4px 0;opacity:.8"
@@ -258,33 +257,3 @@ def build_view_bundle(
     """
     view = {} if is_unattended() else get_view()
     return {**view, MARK_TYPE: MARK, "text/html": html, "text/plain": text}
-
-
-class SavedOutput:
-    """The output of a view; its saved form changes after it was displayed."""
-
-    def __init__(self) -> None:
-        self._handle: DisplayHandle | None = None
-        self._lock = Lock()
-
-    def show(self, bundle: Mapping[str, Any]) -> None:
-        """Display the output; only where outputs can be updated later."""
-        # A view that is displayed again shares the output: both are updated.
-        again: Any = True if self._handle is None else self._handle.display_id
-        made: Any = display(bundle, raw=True, display_id=again)  # type: ignore[no-untyped-call]
-        self._handle = made
-
-    def update(self, build_bundle: Callable[[], Mapping[str, Any]]) -> None:
-        """Replace the output, if it was displayed; from any thread, one at a time."""
-        with self._lock:
-            if self._handle is None:
-                return
-            self._handle.update(build_bundle(), raw=True)  # type: ignore[no-untyped-call]
-
-    def freeze(self) -> None:
-        """Ignore updates of the displayed output.
-
-        For front ends without our extension: an update would replace the view that is used there,
-        in the classic notebook by nothing.
-        """
-        self._handle = None

@@ -18,6 +18,7 @@ from urllib.parse import quote, urlsplit
 
 import numpy as np
 import traitlets
+from IPython.display import display
 
 from gqlnb import background
 from gqlnb.client.credentials import redact_url
@@ -32,7 +33,7 @@ from gqlnb.github.star_query import (
     read_least_stars,
 )
 from gqlnb.github.star_results import collect_stars, find_sent_query
-from gqlnb.notebook.display import SavedOutput, is_in_kernel
+from gqlnb.notebook.display import is_in_kernel
 from gqlnb.notebook.widgets.base import Widget, describe_error, get_notebook_names
 from gqlnb.option_checks import explain_keywords, read_whole_number
 from gqlnb.result.renderer import Grid, count_shown, draw_bar, render_frame
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from typing import SupportsIndex
 
     import pandas as pd
+    from IPython.display import DisplayHandle
     from numpy.typing import ArrayLike
 
     from gqlnb.client.client import Client
@@ -580,7 +582,7 @@ class StarSearch(Widget):
         self._source: GridSource | None = None
         self._callback_errors: str | None = None
         self._callbacks: list[OnResult] = []
-        self._saved_output = SavedOutput()
+        self._output: DisplayHandle | None = None  # whose saved form the results replace
         self._search_when_shown = query is not None
         text = str(parse_star_query(PROPOSED_QUERY if query is None else query))
         super().__init__(query=text, limit=read_limit(limit))
@@ -631,7 +633,7 @@ class StarSearch(Widget):
             self.cancel()
             raise
         frame = run.get_frame()
-        self._saved_output.update(self._build_output)
+        self._update_output()
         wrong = self._call_callbacks(run)
         if wrong:
             raise wrong[0]
@@ -698,10 +700,15 @@ class StarSearch(Widget):
         """Display the view with its HTML, in an output that later results replace."""
         if not is_in_kernel():
             raise NotImplementedError  # IPython then shows the value as any other
-        self._saved_output.show(self._build_output())
+        # A view that is displayed again shares the output: both are updated.
+        again: Any = True if self._output is None else self._output.display_id
+        bundle, _ = self._repr_mimebundle_()
+        self._output = display(bundle, raw=True, display_id=again)  # type: ignore[no-untyped-call]
 
-    def _build_output(self) -> dict[str, Any]:
-        return self._repr_mimebundle_()[0]
+    def _update_output(self) -> None:
+        with self._lock:
+            if self._output is not None:
+                self._output.update(self._repr_mimebundle_()[0], raw=True)  # type: ignore[no-untyped-call]
 
     def _build_html(self) -> str:
         with self._lock:
@@ -718,7 +725,8 @@ class StarSearch(Widget):
         match message:
             case {"kind": "hello"}:
                 if message.get("extension") is False:
-                    self._saved_output.freeze()
+                    # An update would replace the view, in the classic notebook by nothing.
+                    self._output = None
                 self._start_if_first()
                 self._send_status(found=True)
             case {"kind": "cancel"}:
@@ -764,7 +772,7 @@ class StarSearch(Widget):
         def search() -> None:
             self._execute_run(run)
             if run.frame is not None:
-                self._saved_output.update(self._build_output)
+                self._update_output()
                 self._call_callbacks(run)
 
         background.start_thread(search, "gqlnb-star-search")

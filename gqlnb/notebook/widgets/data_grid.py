@@ -331,7 +331,8 @@ class GridColumn:
             return None
         if pa.types.is_dictionary(found.type):
             found = found.cast(found.type.value_type)
-        if is_unordered(found.type):
+        is_foreign = isinstance(found.type, pa.BaseExtensionType)
+        if is_foreign or pa.types.is_nested(found.type) or pa.types.is_null(found.type):
             return None
         return found.cast(pa.float32()) if pa.types.is_float16(found.type) else found
 
@@ -340,16 +341,11 @@ class GridColumn:
         """The sort keys: the Arrow values, else the rank of each value."""
         if self.arrow is not None:
             return self.arrow
-        values = self.values.tolist()
-        present = [at for at, value in enumerate(values) if not is_missing(value)]
         # Values without an order in Arrow are sorted by their text.
-        keys = values if self.kind == "number" else [self.show(value) for value in values]
-        ranks: list[int | None] = [None] * len(values)
-        last, rank = None, -1
-        for at in sorted(present, key=keys.__getitem__):
-            rank += rank < 0 or keys[at] != last
-            last, ranks[at] = keys[at], rank
-        return pa.array(ranks, pa.int64())
+        show = self.show if self.kind != "number" else lambda value: value
+        keys = [None if is_missing(value) else show(value) for value in self.values.tolist()]
+        ranks = pd.Series(keys, dtype=object).rank(method="dense")
+        return pa.array(ranks, from_pandas=True)
 
     @cached_property
     def text(self) -> pa.Array:
@@ -427,12 +423,6 @@ def _format_dtype(dtype: object) -> str:
 def _is_text(kind: pa.DataType) -> bool:
     types = pa.types
     return any((types.is_string(kind), types.is_large_string(kind), types.is_string_view(kind)))
-
-
-def is_unordered(kind: pa.DataType) -> bool:
-    """Return whether Arrow cannot sort a type."""
-    known = pa.types.is_nested(kind) or pa.types.is_null(kind)
-    return bool(known or isinstance(kind, pa.BaseExtensionType))
 
 
 def _is_time(kind: pa.DataType) -> bool:
@@ -642,8 +632,20 @@ class GridSource:
 
     @cached_property
     def columns(self) -> list[GridColumn]:
-        """The levels of the index, then the columns."""
-        return build_columns(self._frame)
+        """The levels of the index, then the columns; an Arrow table gets row numbers."""
+        frame = self._frame
+        if not isinstance(frame, pd.DataFrame):
+            numbers = GridColumn(None, pd.Series(np.arange(frame.num_rows)), index=True)
+            arrays = map(pd.arrays.ArrowExtensionArray, frame.columns)
+            pairs = zip(frame.column_names, arrays, strict=True)
+            return [numbers, *(GridColumn(name, pd.Series(array)) for name, array in pairs)]
+        index = frame.index
+        levels = [
+            GridColumn(name, pd.Series(index.get_level_values(at).array), index=True)
+            for at, name in enumerate(index.names)
+        ]
+        columns = [GridColumn(name, frame.iloc[:, at]) for at, name in enumerate(frame.columns)]
+        return [*levels, *columns]
 
     def answer(self, message: Mapping[str, object]) -> dict[str, object]:
         """Answer one message of a grid.
@@ -756,23 +758,3 @@ def clamp_range(part: slice, count: int, most: int) -> tuple[int, int]:
     """Clip a range to `count` items and at most `most` of them."""
     start = min(max(part.start, 0), count)
     return start, min(max(part.stop, start), count, start + most)
-
-
-def build_columns(frame: pd.DataFrame | pa.Table) -> list[GridColumn]:
-    """Return the index levels and columns of a frame; an Arrow table gets row numbers."""
-    if not isinstance(frame, pd.DataFrame):
-        numbers = GridColumn(None, pd.Series(np.arange(frame.num_rows)), index=True)
-        arrays = [
-            pd.arrays.ArrowExtensionArray(frame.column(at)) for at in range(frame.num_columns)
-        ]
-        pairs = zip(frame.column_names, arrays, strict=True)
-        return [numbers, *(GridColumn(name, pd.Series(array)) for name, array in pairs)]
-    index = frame.index
-    levels = [
-        GridColumn(name, pd.Series(index.get_level_values(at).array), index=True)
-        for at, name in enumerate(index.names)
-    ]
-    return [
-        *levels,
-        *(GridColumn(name, frame.iloc[:, at]) for at, name in enumerate(frame.columns)),
-    ]

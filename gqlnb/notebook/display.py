@@ -107,16 +107,12 @@ class Listing:
         return len(self.rows)
 
     def _build_grid(self, limit: int) -> Grid:
-        texts = {None: "", True: "✓", False: ""}
-        rows = [
-            [
-                texts[cell]
-                if cell is None or isinstance(cell, bool)
-                else sanitize_text(cell, limit)
-                for cell in row
-            ]
-            for row in self.rows
-        ]
+        def write(cell: object) -> str:
+            if cell is None or isinstance(cell, bool):
+                return "✓" if cell else ""
+            return sanitize_text(cell, limit)
+
+        rows = [list(map(write, row)) for row in self.rows]
         right = [
             any(isinstance(row[at], int) and not isinstance(row[at], bool) for row in self.rows)
             for at in range(len(self.columns))

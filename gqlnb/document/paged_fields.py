@@ -19,7 +19,6 @@ from graphql import (
     is_composite_type,
     is_object_type,
     print_ast,
-    value_from_ast_untyped,
 )
 from msgspec.structs import replace
 
@@ -44,7 +43,9 @@ from gqlnb.document.selections import (
     group_by_key,
     iterate_fields,
     iterate_variables,
+    merge_defaults,
     parse_selections,
+    read_values,
 )
 
 if TYPE_CHECKING:
@@ -292,7 +293,7 @@ class PagedFieldFinder:
     ) -> None:
         self.document = document
         self._takes_unpaged, self._roles = takes_unpaged, roles
-        self._variables = dict(variables or {})
+        self._variables = merge_defaults(document, variables)
         self.schema = document.schema
         self.selections = parse_selections(document)
         self.fields: list[PagedField] = []
@@ -550,11 +551,8 @@ class PagedFieldFinder:
         ]
 
     def read_arguments(self, selection: EditableSelection) -> dict[str, JSON]:
-        """Return the values of a field's arguments in the document."""
-        return {
-            name: value_from_ast_untyped(node, self._variables)
-            for name, node in selection.arguments.items()
-        }
+        """Return the values of a field's arguments in the document; None for an unset variable."""
+        return read_values(selection.arguments, self._variables)
 
     # -- objects that can be fetched again
 

@@ -5,31 +5,44 @@ from __future__ import annotations
 import os
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
+from math import ceil, isqrt
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
+
+import msgspec
 
 from gqlnb import background
+from gqlnb.background import open_thread_pool
 from gqlnb.client.progress import Progress
-from gqlnb.errors import GqlnbError, OptionError, sanitize_text
-from gqlnb.github.builtin_connections import DEMO, open_client
-from gqlnb.github.harvester.estimate import Estimate, estimate_harvest, narrow_scope
-from gqlnb.github.harvester.identities import group_clients, open_clients
+from gqlnb.document.document import Document
+from gqlnb.document.json_codec import dump_valid_json
+from gqlnb.errors import AuthError, GqlnbError, OptionError, format_count, sanitize_text
+from gqlnb.github.builtin_connections import DEMO, open_client, register_connections
 from gqlnb.github.harvester.own_fields import parse_fields
-from gqlnb.github.harvester.requests import PortableClient
-from gqlnb.github.harvester.runner import HarvestRunner
+from gqlnb.github.harvester.requests import (
+    COUNTS_PER_PAGE,
+    PAGES_PER_REQUEST,
+    HarvestRunner,
+    PortableClient,
+    SearchRequest,
+    build_query,
+    fetch_pages,
+)
 from gqlnb.github.harvester.scope import Scope
 from gqlnb.github.harvester.storage import (
     RepositoryStore,
     build_arrow_schema,
     build_repository_frame,
 )
-from gqlnb.github.search_syntax import list_search_notes
+from gqlnb.github.query_cost import MAX_NODES, compute_cost
+from gqlnb.github.search_syntax import MAX_PAGE_SIZE, list_search_notes
 from gqlnb.interactive import warn_caller
-from gqlnb.lists.accounts import AccountPool
+from gqlnb.lists.accounts import Account, AccountPool
 from gqlnb.lists.report import Coverage, Gap
 from gqlnb.lists.store import ROWS_PER_PART, LogHeader
-from gqlnb.lists.window_harvest import WindowHarvest
+from gqlnb.lists.window_harvest import FIRST_COUNTS, WindowHarvest
 from gqlnb.option_checks import check_boolean, check_whole_number, explain_keywords
 from gqlnb.result.renderer import register_frame_display, render_lines
 from gqlnb.result.result import Result
@@ -43,9 +56,233 @@ if TYPE_CHECKING:
     from gqlnb.client.client import Client
     from gqlnb.client.progress import ProgressCallback
     from gqlnb.http.rate_limit_rules import Budget
-    from gqlnb.lists.accounts import Account
 
     RowsCallback = Callable[[int, int, int], object]
+    from collections.abc import Mapping
+
+
+CLOSE_ENOUGH = 1.05  # times the rows wanted: fetching a page more costs less than another count
+_MAX_STARS = 2**31 - 1  # the range of GraphQL's Int
+
+# GitHub's limits for an account. A page of 100 results takes its search about a second; its
+# secondary limit is a minute of processing time in a minute.
+POINTS_PER_HOUR = 5000
+SECONDS_PER_PAGE = 1.0
+
+# Windows are planned to 97 of 100 rows, and a few are planned again. Of 1,000 to 18,400 simulated
+# repositories, still or with one move a request, harvests took 1.03 to 1.08 times the fewest pages,
+# and 2.4 to 2.9 counts for each of them.
+PAGE_OVERHEAD, SPARE_PAGES = 0.08, 2
+COUNTS_PER_WINDOW = 3
+# Planning takes steps one after another, as many as a tree of windows is deep.
+FEWEST_STEPS, MOST_STEPS = 3, 16
+
+
+@explain_keywords
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """The expected cost of a harvest.
+
+    Attributes
+    ----------
+    query
+        Search expression.
+    source
+        Address of the endpoint.
+    repositories
+        Number of matching repositories.
+    least, most
+        Pages: the fewest that can hold them, and the most expected while few of them change.
+    budget
+        The remaining budget, of all accounts together.
+    accounts
+        Number of accounts that send requests.
+    fields
+        The own fields; None without.
+    page_points
+        Points of a page, with the own fields.
+    node_batch
+        Repositories per request whose own fields are fetched by id, since a page of 100 with them
+        would exceed GitHub's limit of nodes; 0 if they come with the pages.
+
+    Examples
+    --------
+    >>> estimate = gqlnb.github.estimate(">20000")
+    >>> estimate.repositories, estimate.least
+    (1067, 11)
+    """
+
+    query: str
+    source: str
+    repositories: int
+    least: int
+    most: int
+    budget: Budget
+    accounts: int = 1
+    fields: str | None = None
+    page_points: int = 1
+    node_batch: int = 0
+
+    @property
+    def counts(self) -> int:
+        """Most searches that only count."""
+        return (
+            FIRST_COUNTS
+            if self.repositories <= MAX_PAGE_SIZE
+            else ceil(COUNTS_PER_WINDOW * self.most)
+        )
+
+    @property
+    def points(self) -> int:
+        """Most points of GitHub's budget."""
+        if not self.node_batch:
+            return self.most * self.page_points
+        return self.most + self._batches * self.page_points
+
+    @property
+    def hours(self) -> float:
+        """Most hours at GitHub's limits: points in an hour, and seconds of work in a minute."""
+        by_points = self.points / POINTS_PER_HOUR
+        pages = self.most + self._batches + self.counts / COUNTS_PER_PAGE
+        by_time = pages * SECONDS_PER_PAGE / 3600
+        return max(by_points, by_time) / self.accounts
+
+    @property
+    def requests(self) -> tuple[int, int]:
+        """Fewest and most requests: up to ten pages come in one if the endpoint is fast."""
+        if self.repositories <= MAX_PAGE_SIZE:
+            return 2 + self._batches, self.most + 2 + self._batches
+        fewest = ceil(self.least / PAGES_PER_REQUEST) + FEWEST_STEPS
+        most = self.most + ceil(self.counts / COUNTS_PER_PAGE) + MOST_STEPS
+        return fewest + self._batches, most + self._batches
+
+    @property
+    def _batches(self) -> int:
+        return ceil(self.repositories / self.node_batch) if self.node_batch else 0
+
+    def __repr__(self) -> str:
+        least, most = self.requests
+        lines = [
+            f"{self.repositories:,} repositories of {self.query!r}, from {self.source}",
+            f"  {self.least:,} to {self.most:,} pages of {MAX_PAGE_SIZE}, {self.counts:,} counts",
+            f"  {least:,} to {most:,} requests: up to ten pages come in one",
+        ]
+        if self.node_batch:
+            lines.append(
+                f"  fields= by id, {self.node_batch} repositories in a request: a page of "
+                f"{MAX_PAGE_SIZE} with them exceeds {MAX_NODES:,} nodes"
+            )
+        elif self.fields is not None:
+            points = format_count(self.page_points, "point")
+            lines.append(f"  {points} per page with fields=")
+        accounts = "" if self.accounts == 1 else f" with {self.accounts} accounts"
+        duration = f"{self.hours:,.1f} hours"
+        if self.hours < 2:
+            duration = format_count(max(1, round(self.hours * 60)), "minute")
+        lines.append(f"  {self.points:,} points at most, {duration} at GitHub's limits{accounts}")
+        if self.budget:
+            lines.append(f"  budget: {self.budget}")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        return render_lines(repr(self))
+
+
+def estimate_pages(total: int, *, twice: bool = False) -> tuple[int, int]:
+    """Return the fewest and the most pages of a harvest.
+
+    Parameters
+    ----------
+    total
+        Number of matching repositories.
+    twice
+        Whether everything is read a second time.
+
+    Returns
+    -------
+    (int, int)
+        The fewest, and the most.
+    """
+    least = max(1, ceil(total / MAX_PAGE_SIZE))
+    most = least
+    if total > MAX_PAGE_SIZE:
+        most = ceil(least * (1 + PAGE_OVERHEAD)) + SPARE_PAGES
+    return (2 * least, 2 * most) if twice else (least, most)
+
+
+def count_matches(client: Client, scope: Scope) -> int:
+    """Return the number of matching repositories, in one request.
+
+    Parameters
+    ----------
+    client
+        The client.
+    scope
+        The repositories to count.
+
+    Returns
+    -------
+    int
+        The number that the endpoint reports, which may exceed the 1,000 results of a search.
+
+    Raises
+    ------
+    GqlnbError
+        If the request fails.
+    """
+    request = SearchRequest(scope.format_expression())
+    (page,) = fetch_pages(PortableClient(client), [request]).answers
+    return int(page.total)
+
+
+def narrow_scope(
+    client: Client, scope: Scope, most: int, *, rising: bool = False
+) -> tuple[Scope, int]:
+    """Return the part of a scope that contains at least its first `most` repositories.
+
+    It is found by bisection, with one count per request, until the part contains few more, or only
+    repositories with equal stars beyond them.
+
+    Parameters
+    ----------
+    client
+        The client.
+    scope
+        The scope to narrow.
+    most
+        Number of repositories wanted.
+    rising
+        Whether the fewest stars come first; by default the most.
+
+    Returns
+    -------
+    (Scope, int)
+        The part, and the number of repositories in the whole scope.
+
+    Raises
+    ------
+    GqlnbError
+        If a request fails.
+    """
+
+    def cut(stars: int) -> Scope:
+        bound = {"high": stars} if rising else {"low": stars}
+        return msgspec.structs.replace(scope, **bound)
+
+    found = total = count_matches(client, scope)
+    least, top = scope.low, _MAX_STARS if scope.high is None else scope.high
+    enough, too_few = (top, least - 1) if rising else (least, top + 1)
+    while found > most * CLOSE_ENOUGH and abs(enough - too_few) > 1:
+        # The geometric mean, as the distribution of stars is about log-uniform.
+        low, high = sorted((enough, too_few))
+        middle = min(max(isqrt((low + 1) * (high + 1)), low + 1), high - 1)
+        count = count_matches(client, cut(middle))
+        if count >= most:
+            enough, found = middle, count
+        else:
+            too_few = middle
+    return (cut(enough) if found < total else scope), total
+
 
 TASKS_PER_REQUEST = 10  # that share it: 20,000 rows take 50 requests
 DEFAULT_WIDTH = 16  # requests at once, if the executor does not say how many workers it has
@@ -310,11 +547,26 @@ def estimate(
     check_boolean("twice", twice)
     with ExitStack() as stack:
         opened = open_clients(stack, client, clients, tokens)
-        text = ""
+        own = ""
         if fields is not None:
-            text = parse_fields(fields, opened[0].schema, opened[0].source).text
-        pool = group_clients(opened, scope.format_expression(order=""))
-        return estimate_harvest(pool, scope, text, twice=twice)
+            own = parse_fields(fields, opened[0].schema, opened[0].source).text
+        text = scope.format_expression(order="")
+        pool = group_clients(opened, text)
+        client = pool.accounts[0].client.client
+        total = count_matches(client, scope)
+        for account in pool.accounts:
+            account.budget = account.client.client.budget
+    least, most = estimate_pages(total, twice=twice)
+    budget = pool.budget or client.budget
+    made = Estimate(text, client.source, total, least, most, budget, len(pool.accounts))
+    if not own:
+        return made
+    page = compute_cost(Document.parse(build_query((True,), own)), {"n0": MAX_PAGE_SIZE})
+    if page.nodes <= MAX_NODES:
+        return replace(made, fields=own, page_points=page.points)
+    batch = max(1, MAX_PAGE_SIZE * MAX_NODES // page.nodes)
+    points = max(1, page.points * batch // MAX_PAGE_SIZE)
+    return replace(made, fields=own, page_points=points, node_batch=batch)
 
 
 def harvest_frame(
@@ -411,16 +663,14 @@ def _run_harvest(
             state.doubt = state.doubt or pool.doubt  # in later runs too
             windows = WindowHarvest(
                 scope.build_source(),
-                state.windows,
+                state,
                 tasks=TASKS_PER_REQUEST * max(width, len(clients)),
                 twice=storage.header.twice,
-                answers=state.answers,
             )
             runner = HarvestRunner(scope, windows, storage, pool, executor, width, watch)
             try:
                 runner.run()
             except GqlnbError as error:
-                storage.add_hint(error)
                 if storage.folder is None and storage.rows:
                     columns = ["name", "owner", "stargazers"]
                     rows = storage.load_table().select(columns).to_pylist()
@@ -428,15 +678,14 @@ def _run_harvest(
                 raise
             if runner.stopped:
                 storage.complete_rows()
-            whole = Gap(query, windows.state.expected, storage.rows, state.doubt)
-            coverage = windows.build_coverage(
+            whole = Gap(query, state.expected, storage.rows, state.doubt)
+            coverage = state.build_coverage(
                 storage.rows,
-                gaps=[whole] if state.doubt else (),
-                field_errors=state.field_errors,
-                notes=state.notes.values(),
+                gaps=(*([whole] if state.doubt else ()), *state.gaps),
+                field_errors=dict(state.field_errors),
                 stopped=runner.stopped,
             )
-            (storage.pause if runner.stopped else storage.finish)(coverage)
+            storage.finish(coverage)
     coverage = storage.coverage
     return Harvest(
         query=query,
@@ -448,4 +697,132 @@ def _run_harvest(
         notes=(*coverage.notes, *pool.notes),
         identities=tuple(pool.accounts),
         _storage=storage,
+    )
+
+
+# -- the clients, their GitHub accounts, and whether these see the same results
+
+# Without variables, for which a client would fetch the schema.
+ACCOUNT_QUERY = "{ viewer { login } search(query: %s, type: %s, first: 1) { %s } }"
+COUNT_ROUNDS = 3  # in which counts that differ are read, as rows may change in between
+MAX_NAMED = 4
+
+
+class AccountAnswer(NamedTuple):
+    """The login of a client, and the number of results of a search; None for unknown."""
+
+    login: str | None
+    results: int | None
+
+
+def open_clients(
+    stack: ExitStack, client: object, clients: Sequence[object] | None, tokens: Sequence[Any] | None
+) -> list[Client]:
+    """Return all clients of a harvest; those created here are closed with the stack.
+
+    Returns
+    -------
+    list of Client
+        At least one.
+
+    Raises
+    ------
+    OptionError
+        If `clients` or `tokens` is not valid.
+    """
+    for name, values in (("clients", clients), ("tokens", tokens)):
+        if values is not None and (isinstance(values, str | bytes) or not values):
+            msg = f"{name}= takes a list with at least one item."
+            raise OptionError(msg)
+    if clients is not None and tokens is not None:
+        msg = "Give clients= or tokens=, not both."
+        raise OptionError(msg)
+    if tokens is None:
+        return [stack.enter_context(open_client(each)) for each in clients or [client]]
+    if not isinstance(client, str):
+        msg = "tokens= needs the endpoint: give client= a name or a URL, such as client='github'."
+        raise OptionError(msg)
+    from gqlnb.client.client import connect
+
+    register_connections()
+    return [stack.enter_context(connect(client, token=token)) for token in tokens]
+
+
+def group_clients(
+    clients: Sequence[Client], query: str, search_type: str = "REPOSITORY"
+) -> AccountPool[PortableClient]:
+    """Return the accounts of clients, and compare the numbers of results they see of a search.
+
+    Returns
+    -------
+    AccountPool
+        The accounts, with a doubt if the numbers differ.
+
+    Raises
+    ------
+    AuthError
+        If all clients are refused.
+    """
+    if len(clients) == 1:
+        return AccountPool([Account("client 1", [PortableClient(clients[0])])])
+    answers, differ = _read_accounts(clients, query, search_type)
+    accounts: dict[str, Account[PortableClient]] = {}
+    counts: dict[str, int | None] = {}
+    notes, refusals = list[str](), list[AuthError]()
+    for number, (client, answer) in enumerate(zip(clients, answers, strict=True), 1):
+        if isinstance(answer, AuthError):
+            notes.append(f"Client {number} is not used: {answer}")
+            refusals.append(answer)
+            continue
+        name = answer.login or f"client {number}"
+        counts[name] = answer.results
+        accounts.setdefault(name, Account(name, [])).clients.append(PortableClient(client))
+    if not accounts:
+        raise refusals[0]
+    return AccountPool([*accounts.values()], notes, _explain_counts(counts) if differ else "")
+
+
+def _read_accounts(
+    clients: Sequence[Client], query: str, search_type: str
+) -> tuple[list[AccountAnswer | AuthError], bool]:
+    """Return the answer of each client, and whether they see different numbers of results."""
+    read = partial(_read_account, query=query, search_type=search_type)
+    seen: dict[int, list[int]] = {}
+    # At once, though some may be of one account: GitHub accepts up to 100 requests of an account at
+    # a time, and one after another they would take as long as a harvest of some 1,000 repositories.
+    with open_thread_pool(len(clients)) as executor:
+        for _ in range(COUNT_ROUNDS):
+            answers = [*executor.map(read, clients)]
+            for number, answer in enumerate(answers):
+                if isinstance(answer, AccountAnswer) and answer.results is not None:
+                    seen.setdefault(number, []).append(answer.results)
+            # Counts that change meanwhile overlap.
+            least, most = map(min, seen.values()), map(max, seen.values())
+            if max(least, default=0) <= min(most, default=0):
+                return answers, False
+    return answers, True
+
+
+def _read_account(client: Client, query: str, search_type: str) -> AccountAnswer | AuthError:
+    """Return the login of a client, and the number of results it sees."""
+    name = f"{search_type.lower()}Count"
+    text = ACCOUNT_QUERY % (dump_valid_json(query).decode(), search_type, name)
+    try:
+        data = client.execute(text).data or {}
+    except AuthError as error:
+        return error
+    except GqlnbError:
+        data = {}
+    # The token of an installation has no viewer.
+    login = (data.get("viewer") or {}).get("login")
+    return AccountAnswer(login, (data.get("search") or {}).get(name))
+
+
+def _explain_counts(counts: Mapping[str, int | None]) -> str:
+    """Return why rows may be missing."""
+    known = [f"{name}: {count:,}" for name, count in counts.items() if count is not None]
+    shown = ", ".join(known[:MAX_NAMED]) + (", ..." if len(known) > MAX_NAMED else "")
+    return (
+        f"The accounts see different numbers of results ({shown}), so those that only some of them "
+        "see may be missing. Give all tokens the same rights, or harvest with one account."
     )

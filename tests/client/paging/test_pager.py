@@ -443,6 +443,29 @@ def test_sizes_that_are_part_of_the_question_are_kept(world):
     assert parts == "complete: all pages were received"
 
 
+def test_last_is_kept_beside_page_info_of_another_spelling():
+    """db-graphql-gateway 0.3.2 has `page_info`, and refuses `first` beside `last`."""
+
+    def resolve_rows(_root, args, _context):
+        if args["first"] is not None:
+            msg = "Passing both 'first' and 'last' is not supported."
+            raise ValueError(msg)
+        edges = [{"node": {"id": number}} for number in range(200 - args["last"], 200)]
+        return {"edges": edges, "page_info": {"has_next_page": False}}
+
+    sdl = """
+    type Query { rows(first: Int = null, after: String, last: Int, before: String): Page! }
+    type Page { edges: [Edge!]! page_info: Info! } type Edge { node: Row! } type Row { id: ID! }
+    type Info { has_next_page: Boolean! end_cursor: String }
+    """
+    client = Client(Schema(sdl, {"Query": {"rows": resolve_rows}}))
+    result = client.execute_all("{ rows(last: 10) { edges { node { id } } } }", progress=False)
+    assert [edge["node"]["id"] for edge in result.data["rows"]["edges"]] == [
+        str(number) for number in range(190, 200)
+    ]
+    assert result.report.complete
+
+
 def test_changing_counts_are_reported(world):
     """Counts that shrink and grow neither end nor extend the paging."""
     world.fault = lambda _, number: {"totalCount": [30, 3, 25][number - 1]}

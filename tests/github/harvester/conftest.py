@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from gqlnb import Client, github
 from tests.github.harvester.logging_standin import Listening, rows
 
-SIZE = 12_000
+SIZE = 6_000
 
 
 @pytest.fixture(scope="session")
@@ -27,6 +29,12 @@ def client(standin):
     """Yield a client of the stand-in in this process."""
     with Client(standin) as made:
         yield made
+
+
+@pytest.fixture
+def spawning(monkeypatch):
+    """Allow processes to be spawned after the shell of another test has emptied ``__main__``."""
+    monkeypatch.setattr(sys.modules["__main__"], "__spec__", None, raising=False)
 
 
 @pytest.fixture(scope="session")

@@ -7,13 +7,13 @@ from functools import lru_cache
 from random import Random
 from typing import TYPE_CHECKING
 
-from gqlnb.github.harvester.requests import RepositoryRow, SearchRequest
+from gqlnb.github.harvester.requests import SearchRequest
 from gqlnb.github.harvester.scope import ORDERS
+from gqlnb.github.harvester.storage import RepositoryRow
 from gqlnb.github.repositories import Owner, Repository, format_timestamp, parse_timestamp
 from gqlnb.github.standin.repository_search import Population
 from gqlnb.github.standin.simulation import DataFaults, Simulation
-from gqlnb.lists.window_harvest import WindowHarvest
-from gqlnb.lists.windows import Page
+from gqlnb.lists.window_harvest import Page, WindowHarvest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -134,9 +134,9 @@ def harvest(
             windows.feed(task, answer(SearchRequest(text, first, after)))
             rows.extend(windows.take_rows())
             sent += 1
-            assert sent < most, windows.build_coverage(len(rows))
+            assert sent < most, windows.state.build_coverage(len(rows))
     assert windows.state.todo == []
-    return rows, windows.build_coverage(len(rows))
+    return rows, windows.state.build_coverage(len(rows))
 
 
 def truth(population: Population, expression: str) -> set[str]:

@@ -18,14 +18,15 @@ from tests.github.harvester.test_node_harvest import make_rows
 
 
 def test_a_finished_folder_has_all_rows_and_the_coverage(tmp_path, client, truth):
-    """As Arrow, pandas and DuckDB."""
-    made = github.harvest(">=1", client=client, out=tmp_path, part=4_000)
+    """As Arrow, pandas, DuckDB and Polars."""
+    made = github.harvest(">=1", client=client, out=tmp_path, part=2_000)
     folder = github.open(tmp_path)
     assert folder.complete
     assert folder.coverage == made.coverage
     assert rows(folder.frame()) == truth
     assert rows(folder.duckdb().df()) == truth
     assert folder.dataset().count_rows() == folder.arrow().num_rows == len(truth)
+    assert folder.polars().collect().height == len(truth)
     assert repr(folder).endswith(f"{len(truth):,} rows, complete)")
 
 
@@ -44,16 +45,9 @@ def test_a_growing_folder_has_the_parts_so_far(tmp_path, client, truth):
             with pytest.raises(OptionError, match="no part yet"):
                 folder.dataset()
 
-    github.harvest(">=1", client=client, out=tmp_path, part=2_000, progress=watch)
+    github.harvest(">=1", client=client, out=tmp_path, part=1_000, progress=watch)
     assert seen == sorted(seen)
     assert len(set(seen)) > 2
-
-
-def test_polars_reads_a_folder_lazily(tmp_path, client, truth):
-    """If it is installed."""
-    pytest.importorskip("polars")
-    github.harvest(">=1", client=client, out=tmp_path)
-    assert github.open(tmp_path).polars().collect().height == len(truth)
 
 
 @pytest.mark.parametrize(
@@ -87,18 +81,10 @@ def test_a_folder_of_another_type_is_opened_too(tmp_path):
     everything = sorted(search.rows)
     assert sorted(folder.dataset().to_table()["id"].to_pylist()) == everything
     assert sorted(folder.duckdb().df()["id"]) == everything
+    assert sorted(folder.polars().select("id", "createdAt").collect()["id"]) == everything
     assert "1,500 rows, complete" in repr(folder)
     with pytest.raises(FrameError, match="only harvests of repositories"):
         folder.frame(explode="labels")
-
-
-def test_polars_reads_a_folder_of_another_type(tmp_path):
-    """If it is installed."""
-    pytest.importorskip("polars")
-    search = Search(make_rows(1_500))
-    harvest_issues(tmp_path, search)
-    rows_read = github.open(tmp_path).polars().select("id", "createdAt").collect()
-    assert sorted(rows_read["id"]) == sorted(search.rows)
 
 
 def test_a_growing_folder_of_another_type_has_the_parts_so_far(tmp_path):
@@ -127,7 +113,7 @@ def store_columns(folder, *columns):
     """Write each column as the `at` of the only row of a part."""
     with ListStore(folder, LogHeader(query="q", source="s"), rows_per_part=1) as store:
         for number, values in enumerate(columns):
-            reading = Reading(number=number, ends=(number, number), count=1, got=1)
+            reading = Reading(number=number, ends=(number, number), count=1)
             store.add_reading(reading, pa.table({"id": [f"i{number}"], "at": values}))
 
 

@@ -10,15 +10,13 @@ import pytest
 from gqlnb import Client, TransportError, github
 from gqlnb.errors import AuthError
 from gqlnb.github.harvester.own_fields import OwnFields, RowShape
-from gqlnb.github.harvester.requests import FetchOutcome, PortableClient
-from gqlnb.github.harvester.runner import HarvestRunner
+from gqlnb.github.harvester.requests import FetchOutcome, HarvestRunner, PortableClient
 from gqlnb.github.harvester.scope import Scope
 from gqlnb.github.harvester.storage import RepositoryStore
 from gqlnb.http.rate_limit_rules import Budget
 from gqlnb.lists.accounts import Account, AccountPool
 from gqlnb.lists.store import LogHeader
-from gqlnb.lists.window_harvest import WindowHarvest
-from gqlnb.lists.windows import Page
+from gqlnb.lists.window_harvest import Page, WindowHarvest
 from tests.github.harvester.search_simulator import Changes, SearchSimulator
 
 if TYPE_CHECKING:
@@ -137,7 +135,7 @@ def test_a_page_beside_one_that_is_too_large_is_kept():
     executor = HeavyExecutor(search)
     _, harvest, ids = run_harvest(executor, fields=OWN)
     assert ids == search.required
-    assert harvest.build_coverage(0).complete
+    assert harvest.state.build_coverage(0).complete
 
 
 @pytest.mark.parametrize("width", [1, 4])
@@ -149,7 +147,7 @@ def test_the_next_token_of_an_account_replaces_a_refused_one(width):
     executor.refused = identity.clients[:1]
     runner, harvest, ids = run_harvest(executor, width=width, identity=identity)
     assert ids == search.required
-    assert harvest.build_coverage(0).complete
+    assert harvest.state.build_coverage(0).complete
     assert not identity.refusal
     notes = [note for note in runner._pool.notes if "refused" in note]
     assert notes == ["A token of ann is refused; its next one continues: Bad credentials"]

@@ -35,6 +35,7 @@ from gqlnb.document.paging_conventions import (
     ArgumentPath,
     PageInfoPaths,
     find_count,
+    find_id_leaves,
     find_identifier,
     get_at_path,
     has_count_flag,
@@ -376,6 +377,8 @@ class PagingPlan:
             yield from (k for k, p in group_by_key(node.inner).items() if p[0].name == k == "id")
             return
         name = find_identifier(node.kind)
+        for leaf in find_id_leaves(node.kind):
+            add_field(node.inner, leaf)
         if name is not None:
             yield add_field(node.inner, name)
         elif is_union_type(node.kind):

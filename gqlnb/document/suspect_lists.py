@@ -26,6 +26,7 @@ from graphql import (
 from gqlnb.document.paging_conventions import (
     PageArguments,
     find_count,
+    find_id_leaves,
     find_identifier,
     find_page_info,
     is_list,
@@ -158,6 +159,8 @@ class SuspectList:
         The response names that lead from that field to the object that holds the list.
     ids
         The response names of an identifier in a row, or in the ``node`` of a row.
+    id_leaves
+        Where there is none, those of other leaves of type ID, which tell rows apart.
     counts
         The response names of integers beside the list.
     typename
@@ -175,6 +178,7 @@ class SuspectList:
     is_nested: bool
     holder: tuple[str, ...] = ()
     ids: tuple[str, ...] = ()
+    id_leaves: tuple[str, ...] = ()
     counts: list[str] = field(default_factory=list)
     typename: str = "__typename"
 
@@ -218,7 +222,7 @@ class SuspectList:
                 for key in self.ids:
                     if inner.get(key) is not None:
                         return f"{inner.get(self.typename, '')} {inner[key]}"
-            value = remove_lists(value)
+            value = remove_lists(value, self.id_leaves)
         return msgspec.json.encode(value, enc_hook=str, order="sorted").decode()
 
     def read_counts(self, data: object) -> dict[str, int]:
@@ -288,15 +292,15 @@ def _iterate_texts(
                 yield (name, *path), text
 
 
-def remove_lists(value: Any) -> Any:  # noqa: ANN401 - a JSON value
+def remove_lists(value: Any, kept: Collection[str]) -> Any:  # noqa: ANN401 - a JSON value
     """Return a row without nested pages, and without what another plan of requests selects."""
     if not isinstance(value, dict):
         return value
     return {
-        key: remove_lists(inner)
+        key: remove_lists(inner, kept)
         for key, inner in value.items()
         if not isinstance(inner, list)
-        and not key.startswith(ADDED_PREFIX)
+        and (key in kept or not key.startswith(ADDED_PREFIX))
         and not (isinstance(inner, dict) and "hasNextPage" in inner)
     }
 
@@ -589,6 +593,8 @@ def _add_identifiers(found: SuspectList, pieces: list[EditableSelection]) -> Non
             continue
         if name is not None:
             found.ids = tuple(dict.fromkeys((*found.ids, add_field(row.inner, name))))
+        added = [add_field(row.inner, leaf) for leaf in find_id_leaves(row.kind)]
+        found.id_leaves = tuple(dict.fromkeys((*found.id_leaves, *added)))
         if is_abstract_type(row.kind):
             found.typename = add_field(row.inner, "__typename")
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from gqlnb.client.paging.completeness import SHARED_LIMIT
+from gqlnb.client.paging.page_size import find_size_limit
 from gqlnb.document.paged_fields import ListRole
 from gqlnb.document.paging_conventions import PageArguments, format_argument, is_limit_name
 from gqlnb.document.selections import is_on_path
@@ -224,6 +225,7 @@ class RoleSearch:
         self._cursors = list(suspect.iterate_cursors(data, self.length // 2))
         self.trials: list[str] = []
         self._new_counts: Mapping[str, int] = {}  # of the last trial
+        self._refusal = ""  # the message with which it was refused
         leaves = [leaf for leaf in suspect.leaves if given.get(leaf.name) != "filter"]
         self._numbers = [leaf for leaf in leaves if leaf.is_number]
         self._leaves = leaves
@@ -290,7 +292,7 @@ class RoleSearch:
             if self._is_spent:
                 return
             asked = (leaf.value or length) + length
-            larger = yield from self._try({leaf: asked})
+            asked, larger = yield from self._try_larger(leaf, asked, leaf.value or length)
             is_of_rows = self._is_of_rows(leaf)
             if larger is not None and not is_of_rows and self._is_grown(leaf, larger, asked):
                 self._size, self._grown, self._grown_size = leaf, larger, asked
@@ -315,6 +317,16 @@ class RoleSearch:
                 return
             if larger is not None or less is not None:
                 self._refute(leaf, larger or less or {})
+
+    def _try_larger(
+        self, leaf: ArgumentLeaf, asked: int, accepted: int
+    ) -> Steps[tuple[int, Rows | None]]:
+        """Return a larger value and its rows: the one that a refusal allows, if it names one."""
+        rows = yield from self._try({leaf: asked})
+        most = find_size_limit([self._refusal], asked, accepted) if rows is None else None
+        if most is not None:
+            asked, rows = most, (yield from self._try({leaf: most}))
+        return asked, rows
 
     def _set_size(self, leaf: ArgumentLeaf, larger: Rows | None, asked: int) -> None:
         """Take an argument for a size whose larger value was refused, or brought too few rows."""
@@ -386,15 +398,14 @@ class RoleSearch:
                     size, length, asked, f"{reason} there are", is_end=False
                 )
             accepted, asked = asked, min(asked * 2, MAX_GROWN_ROWS)
-            larger = yield from self._try({size: asked})
+            asked, larger = yield from self._try_larger(size, asked, accepted)
             name = f"`{size.name}: {asked}`"
             if larger and not (self._is_unstable or begins_with(larger, before)):
                 return Finding(f"{name} brought other rows")
             if larger is None or count_longest(larger) <= length:
                 how = "was refused" if larger is None else f"brought {count_longest(larger)} rows"
                 # As many rows as the size before allowed are the most that the endpoint returns.
-                ends = larger is not None and not is_round(length) and length < accepted - start
-                ends = ends or (yield from self._is_empty_after(size, length, asked))
+                ends = yield from self._is_empty_after(size, length, asked)
                 return self._conclude_growth(size, length, accepted, f"{name} {how}", is_end=ends)
             before = larger
         is_limit = is_round(length) or (length < SMALLEST_ROUND and is_usual(length))
@@ -712,11 +723,11 @@ class RoleSearch:
             for leaf in values
             for path in leaf.required
         }
-        data, refusal = yield {**needed, **values}
+        data, self._refusal = yield {**needed, **values}
         rows = None if data is None else self.suspect.read_rows(data)
         self._new_counts = {} if data is None else self.suspect.read_counts(data)
         if rows is not None and not self.rows.keys() <= rows.keys():
-            rows, refusal = None, "the objects around the list changed"
+            rows, self._refusal = None, "the objects around the list changed"
         changed = ", ".join(f"`{leaf.name}: {value}`" for leaf, value in values.items())
         if rows and 0 < count_longest(rows) < self.length:
             same = [
@@ -726,7 +737,7 @@ class RoleSearch:
                 self._end = f"`{same[0]}` counts {self.length} beside fewer rows, too"
                 self._is_proved = True
         came = (
-            f"refused: {refusal}".removesuffix(": ")
+            f"refused: {self._refusal}".removesuffix(": ")
             if rows is None
             else f"{count_longest(rows)} rows"
         )

@@ -360,7 +360,7 @@ class ListReader:
         if not answer.values:
             return
         like = answer.values[0]
-        low, high = (None if end is None else match_value(end, like) for end in range_)
+        low, high = (match_value(end, like) for end in range_)
         # A cut is above a value that was seen, so the rows from there on are fewer.
         is_cut = low is not None and range_.low != self._slice.least
         is_same = total is not None and total == answer.count != self._slice.cap
@@ -482,19 +482,11 @@ def harvest_list(
     store = ListStore(folder, header, resume=resume, rows_per_part=part)
     with store, Progress(progress, "Harvest") as bar:
         if refresh or store.state.coverage is None:
-            pool = AccountPool([Account("", [pager])], waits=False)
-            if find_accounts is not None:
-                pool = find_accounts()
-            harvest = ListHarvest(query.slice, store, pool.doubt)
-            try:
-                accounts = [
-                    Account(each.name, [ListReader(client, query) for client in each.clients])
-                    for each in pool.accounts
-                ]
-                _run_harvest(harvest, AccountPool(accounts, pool.notes, waits=False), bar)
-            except GqlnbError as error:
-                store.add_hint(error)
-                raise
+            pagers = find_accounts() if find_accounts else AccountPool([Account("", [pager])])
+            pool = pagers.convert(lambda each: ListReader(each, query))
+            store.state.doubt = store.state.doubt or pool.doubt  # in later runs too
+            harvest = ListHarvest(query.slice, store, pool.notes)
+            _run_harvest(harvest, pool, bar)
     return RangeHarvest(source, store)
 
 
@@ -502,7 +494,6 @@ def _run_harvest(
     harvest: ListHarvest, pool: AccountPool[ListReader], watch: ProgressCallback
 ) -> None:
     """Send the requests of a harvest; in threads if there are several accounts."""
-    harvest.notes = pool.notes
 
     def add(
         request: TaskRequest[ListRequest],

@@ -13,6 +13,7 @@ from gqlnb.client.paging.crawler import explain_loss
 from gqlnb.client.paging.cursors import DuplicateFilter
 from gqlnb.client.transports import InProcessTransport
 from gqlnb.document.paged_fields import ItemList
+from tests.examples import select_combinations
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -322,10 +323,15 @@ def names(rows: list[dict[str, Any]]) -> list[str]:
     return [row["name"] for row in rows]
 
 
-@pytest.mark.parametrize("field", ["Page(page: 1, perPage: 10)", "offsets(take: 10)"])
-@pytest.mark.parametrize("flag", ["media", "users"])
-@pytest.mark.parametrize("lengths", [(37, 13), (13, 37), (20, 20), (30, 0), (3, 2), (10, 5)])
-@pytest.mark.parametrize("selection", ["id name", "name"])
+@pytest.mark.parametrize(
+    ("lengths", "field", "flag", "selection"),
+    select_combinations(
+        [(37, 13), (13, 37), (20, 20), (30, 0), (3, 2), (10, 5)],
+        ["Page(page: 1, perPage: 10)", "offsets(take: 10)"],
+        ["media", "users"],
+        ["id name", "name"],
+    ),
+)
 def test_all_lists_of_a_page_object_are_continued(field, flag, lengths, selection):
     """Paging continues until all lists have ended, whichever the page info describes."""
     resolvers = serve_page_objects({"media": lengths[0], "users": lengths[1]}, flag)

@@ -181,8 +181,6 @@ class Crawler:
         self._forms: ScalarForms | None = None  # of the values in the pages handed out
         self._has_decimals = False  # whether the data have Decimal where other results have float
         self._is_plain = False  # whether the query is sent unchanged
-        self._requests_counts = True  # whether total counts are added to the query
-        self._requests_infos = True  # whether page info of lists left out is added
         self._skeleton: Any = None
         self._first_attempts = 0
         self._has_roles = roles is not None
@@ -224,9 +222,7 @@ class Crawler:
         if self._is_plain:
             document = self._plan.document
             return PageRequest(document.text, self._plan.variables, operation=document.name)
-        text, variables = self._plan.write_first_request(
-            self._sizes.list_edits(), counts=self._requests_counts, infos=self._requests_infos
-        )
+        text, variables = self._plan.write_first_request(self._sizes.list_edits())
         return PageRequest(text, variables, scale=self._sizes.scale)
 
     def build_next_requests(self, width: int = 1) -> list[PageRequest]:
@@ -331,9 +327,8 @@ class Crawler:
             PlannedPage(c.field, size, c.key and c.key.type_name, c.place.build_argument(at, size))
             for c, at, size in zip(cursors, positions, sizes, strict=True)
         ]
-        counts = self.detects_changes and self._requests_counts
         text, variables = self._plan.write_next_request(
-            pages, self._sizes.list_edits(), counts=counts, infos=self._requests_infos
+            pages, self._sizes.list_edits(), counts=self.detects_changes
         )
         for number, (cursor, page) in enumerate(zip(cursors, pages, strict=True)):
             variables[f"{ADDED_PREFIX}c{number}"] = page.position
@@ -805,17 +800,18 @@ class Crawler:
 
     def _change_first(self, error: GqlnbError, messages: list[str]) -> bool:
         """Return whether to send the first request with less added to it, or unchanged."""
-        if isinstance(error, ReplayError):  # older recordings were made without these fields
-            has_infos = self._requests_infos and bool(self._plan.added_infos)
-            if has_infos or (self._requests_counts and self._plan.added_counts):
-                self._requests_infos, self._requests_counts = False, has_infos
+        plan = self._plan
+        for added in (plan.added_infos, plan.added_counts):
+            # Older recordings were made without these fields.
+            if isinstance(error, ReplayError) and not added <= plan.omitted:
+                plan.omitted |= added
                 return True
         if not isinstance(error, QueryError):
             return False
         if self._limit_first(messages):
             return True
-        if self._requests_counts and any(field.last_row for field in self._plan.fields):
-            self._requests_counts = False
+        if any(field.last_row for field in plan.fields) and not plan.added_counts <= plan.omitted:
+            plan.omitted |= plan.added_counts
         else:
             # Sent unchanged, the errors name lines of the user's own text.
             self._is_plain = True

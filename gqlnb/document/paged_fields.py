@@ -185,7 +185,7 @@ class PagedField:
     counted: bool = False
     rooted: bool = False
     anchor: Anchor | None = None
-    hidden: HiddenFields | None = None
+    hidden: HiddenFields = field(default_factory=dict)
     followed: bool = True
     is_kept: bool = False
     carriers: list[EditableSelection] = field(default_factory=list)

@@ -289,27 +289,23 @@ class SharedLimit:
 
     def __init__(self) -> None:
         self._is_refuted = False
-        self._is_missed = False
         self._reached = 0  # items of the pages that were reached
 
     def add_lists(self, cursors: Sequence[ListCursor]) -> None:
         """Add the first pages of the lists of one answer."""
-        lengths = [cursor.evidence.last_length for cursor in cursors if cursor.evidence.last_length]
         size = cursors[0].place.requested_size if cursors else None
         is_counted = any(cursor.evidence.total is not None for cursor in cursors)
         if size is None or is_counted or len(cursors) * size <= size + 1:
             return  # a page of each of them would be no more
-        total = sum(lengths)
-        self._is_refuted |= total > size + 1
+        total = sum(cursor.evidence.last_length for cursor in cursors)
         # A few rows are as many as a small page by chance, but not in every answer.
-        self._is_missed |= total < size < SMALLEST_SHARED_LIMIT
+        self._is_refuted |= total > size + 1 or total < size < SMALLEST_SHARED_LIMIT
         self._reached += max(size, 2) if total >= size else 0
 
     @property
     def is_likely(self) -> bool:
         """Whether the lists never had more rows together than one page, and once as many."""
-        is_reached = self._reached >= SMALLEST_SHARED_LIMIT
-        return is_reached and not (self._is_refuted or self._is_missed)
+        return self._reached >= SMALLEST_SHARED_LIMIT and not self._is_refuted
 
 
 class CompletenessDoubts:

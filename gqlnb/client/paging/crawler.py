@@ -66,7 +66,7 @@ from gqlnb.document.paging_conventions import (
     read_integer,
 )
 from gqlnb.document.paging_plan import PlannedPage, get_key_variable
-from gqlnb.document.selections import ADDED_PREFIX
+from gqlnb.document.selections import ADDED_PREFIX, remove_fields
 from gqlnb.errors import (
     GqlnbError,
     QueryError,
@@ -478,8 +478,8 @@ class Crawler:
         for name, steps in () if self._errors else (*paged, *others):
             if is_null(self.data, steps):
                 self._doubts.add(name, NULL_LIST)
-        if self._plan.hidden is not None and not self._is_plain:
-            self._plan.hidden.remove_from(self.data)
+        if not self._is_plain:
+            remove_fields(self.data, self._plan.hidden)
 
     def _note_errors_without_path(
         self, errors: Iterable[Mapping[str, Any]]
@@ -697,9 +697,8 @@ class Crawler:
         late = self._plan.has_late_start(field)  # then the total includes items before the start
         reason = advance_cursor(cursor, page, new=cursor.got > before, cut=cut, counted=not late)
         if joins:
-            if field.hidden is not None:
-                visible = page.get(PLAIN_LIST_STEP, page) if field.is_plain else page
-                field.hidden.remove_from(visible)
+            if field.hidden:
+                remove_fields(page.get(PLAIN_LIST_STEP, page), field.hidden)
             for key in field.beside:
                 if page.get(key) != cursor.target.get(key):
                     doubt = (

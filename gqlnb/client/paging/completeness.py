@@ -100,11 +100,8 @@ def check_bound(cursor: ListCursor) -> str:
     if cursor.field.outer is None and cursor.evidence.last_length < cursor.evidence.longest_answer:
         return COMPLETE
     arguments = cursor.field.arguments
-    bound = (
-        cursor.place.requested_size
-        if cursor.place.requested_size is not None
-        else arguments.default_size
-    )
+    bound = cursor.place.requested_size
+    bound = arguments.default_size if bound is None else bound
     # Of a size found by experiments, these say whether the list is whole.
     if cursor.evidence.last_length == 0 or arguments.found_size is not None:
         return COMPLETE

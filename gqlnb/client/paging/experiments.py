@@ -192,10 +192,9 @@ def find_larger_count(counts: Mapping[str, int], length: int) -> str | None:
 def find_reached_size(numbers: list[ArgumentLeaf], length: int) -> ArgumentLeaf | None:
     """Return the argument, or the upper of two, that allows exactly as many rows as came."""
     for leaf in numbers:
-        starts = [0, *(other.value for other in numbers if other is not leaf and other.value)]
-        if leaf.value and any(leaf.value - start in {length, length - 1} for start in starts[1:]):
-            return leaf
-        if leaf.value == length:
+        starts = [other.value for other in numbers if other is not leaf and other.value]
+        lengths = {(leaf.value or 0) - start for start in starts}
+        if leaf.value == length or (leaf.value and lengths & {length, length - 1}):
             return leaf
     return None
 
@@ -462,10 +461,8 @@ class RoleSearch:
                 if found is not None:
                     return found
                 break
-            is_answered = other is not None
-            if self._lower is not None or (
-                is_answered and self._end is not None and self._grown is None
-            ):
+            is_end = other is not None and self._end is not None and self._grown is None
+            if is_end or self._lower is not None:
                 return None
         return None
 

@@ -517,11 +517,7 @@ class PagingPlan:
         return self._write_operation(writer.write_set(self.selections), [], writer.used_variables)
 
     def write_next_request(
-        self,
-        turns: Sequence[PlannedPage],
-        sizes: Mapping[PagedField, int],
-        *,
-        counts: bool = False,
+        self, turns: Sequence[PlannedPage], sizes: Mapping[PagedField, int], *, counts: bool = False
     ) -> tuple[str, dict[str, JSON]]:
         """Return the text of a request for further pages, and those variables of the document.
 

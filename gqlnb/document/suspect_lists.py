@@ -533,9 +533,7 @@ def list_leaves(
 
 
 def _iterate_members(
-    members: Mapping[str, Any],
-    given: Mapping[str, JSON],
-    around: ArgumentLeaf,
+    members: Mapping[str, Any], given: Mapping[str, JSON], around: ArgumentLeaf
 ) -> Iterator[ArgumentLeaf]:
     is_object = bool(around.path) and not given
     needed = [n for n, member in members.items() if is_object and is_required_input_field(member)]

@@ -104,6 +104,7 @@ MAX_FIRST_ATTEMPTS = 15  # page sizes tried for the first request, from 10,000 d
 ADDED_COUNT = (f"{ADDED_PREFIX}{PLAIN_COUNT}",)
 LOST_PREFIX = "not answered: "
 KEPT_AS_WRITTEN = "{} was kept as written; follow={!r} requests all items."
+DIFFERENT_BESIDE = "`{}` differs between pages; the value from the first page was used."
 NULL_LIST = "the endpoint returned null for it, or for an object around it, and no error."
 NO_COUNTS: Mapping[str, int] = MappingProxyType({})
 
@@ -316,10 +317,7 @@ class Crawler:
                 self._end_list(cursor, COMPLETE)
 
     def _build_request(
-        self,
-        cursors: list[ListCursor],
-        positions: Sequence[Position] | None = None,
-        step: int = 0,
+        self, cursors: list[ListCursor], positions: Sequence[Position] | None = None, step: int = 0
     ) -> PageRequest:
         positions = list(positions or [cursor.place.position for cursor in cursors])
         sizes = [self._choose_size(cursor, len(cursors), step) for cursor in cursors]
@@ -666,11 +664,9 @@ class Crawler:
         is_alone = len(request.cursors) == 1
         # The fields of a request may share what serves only one of them at a time, such as a
         # session of SQLAlchemy. Pages are then requested one by one, unless that fails as well.
-        if errors and not is_alone and not self._fails_alone:
-            self._batch = 1
-            self._open.append(cursor)
-            return
-        if cursor.attempts == 1 and any(map(is_transient_error, errors)):
+        may_be_shared = bool(errors) and not (is_alone or self._fails_alone)
+        self._batch = 1 if may_be_shared else self._batch
+        if may_be_shared or (cursor.attempts == 1 and any(map(is_transient_error, errors))):
             self._open.append(cursor)
             return
         if is_alone and cursor.attempts > 1 and self._fails_alone is None:
@@ -701,21 +697,17 @@ class Crawler:
                 remove_fields(page.get(PLAIN_LIST_STEP, page), field.hidden)
             for key in field.beside:
                 if page.get(key) != cursor.target.get(key):
-                    doubt = (
-                        f"`{key}` differs between pages; the value from the first page was used."
-                    )
-                    self._doubts.add(field.name, doubt)
+                    self._doubts.add(field.name, DIFFERENT_BESIDE.format(key))
             cursor.merge(page)
         if reason is None:
+            waiting = self._open if self._keep or field.outer is not None else self._held
             if not cursor.is_waiting:
-                (self._open if self._keep or cursor.field.outer is not None else self._held).append(
-                    cursor
-                )
+                waiting.append(cursor)
         elif reason == MAY_CONTINUE:
             self._undecided.append(cursor)
         else:
             self._end_list(cursor, reason)
-        return reason is None and (cursor.field.outer is None or not cursor.evidence.is_probing)
+        return reason is None and (field.outer is None or not cursor.evidence.is_probing)
 
     def _note_total(self, cursor: ListCursor, page: Mapping[str, Any]) -> None:
         field = cursor.field

@@ -905,11 +905,7 @@ class Experiments:
         length, together = max(lengths, default=0), sum(lengths) if suspect.is_nested else 0
         is_left_out = path is not None and not is_on_path(suspect.name, path)
         finding = find_sign_of_cut(
-            suspect,
-            length,
-            suspect.read_counts(data),
-            can_ask=not is_left_out,
-            together=together,
+            suspect, length, suspect.read_counts(data), can_ask=not is_left_out, together=together
         )
         if suspect.is_absent(data):
             return Finding(OTHER_TYPE)

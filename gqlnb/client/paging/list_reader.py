@@ -30,13 +30,7 @@ from gqlnb.errors import (
 )
 from gqlnb.http.response_parser import find_refusal
 from gqlnb.lists.accounts import Account, AccountPool
-from gqlnb.lists.columns import (
-    ValueRange,
-    bind_range,
-    find_kind,
-    is_far_outside,
-    match_value,
-)
+from gqlnb.lists.columns import ValueRange, bind_range, find_kind, is_far_outside, match_value
 from gqlnb.lists.list_harvest import ListHarvest, ListRequest, WindowAnswer
 from gqlnb.lists.list_store import ListStore, RangeEstimate, RangeHarvest, find_most_rows
 from gqlnb.lists.store import ROWS_PER_PART, LogHeader

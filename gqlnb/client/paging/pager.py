@@ -154,13 +154,7 @@ class Pager:
         # GitHub refuses pages beyond this size; other endpoints are tried with growing pages.
         most = GITHUB_PAGE if is_github(self._source, plan) else self._most
         return Crawler(
-            plan,
-            options,
-            self._source,
-            keep=keep,
-            most=most,
-            remarks=remarks,
-            roles=roles,
+            plan, options, self._source, keep=keep, most=most, remarks=remarks, roles=roles
         )
 
     def list_required_variables(self, text: str | Document, operation: str | None) -> list[str]:
@@ -199,11 +193,9 @@ class Pager:
         """
         from gqlnb.client.paging.crawler import Crawler
 
-        crawler = (
-            next(iter(self.unfinished), None)
-            if failure is None
-            else getattr(failure, "_crawler", None)
-        )
+        crawler = getattr(failure, "_crawler", None)
+        if failure is None:
+            crawler = next(iter(self.unfinished), None)
         if not isinstance(crawler, Crawler) or not crawler.is_open:
             msg = "There is nothing to resume: no paging of this client failed or was interrupted."
             raise QueryError(msg)
@@ -242,11 +234,7 @@ class Pager:
 
     def run_crawler(self, crawler: Crawler, progress: ShowProgress) -> Result:
         """Return the joined result of all pages."""
-        with (
-            self._keep_on_failure(crawler),
-            Progress(progress) as bar,
-            self._open_pool() as pool,
-        ):
+        with self._keep_on_failure(crawler), Progress(progress) as bar, self._open_pool() as pool:
             for requests in self._iterate_rounds(crawler):
                 self._send_round(crawler, requests, bar, pool)
         return crawler.build_result()
@@ -270,11 +258,7 @@ class Pager:
         return open_thread_pool(max(MAX_CONCURRENT, self._rate_limiter.concurrency))
 
     def _send_round(
-        self,
-        crawler: Crawler,
-        requests: list[PageRequest],
-        bar: Progress,
-        pool: ThreadPoolExecutor,
+        self, crawler: Crawler, requests: list[PageRequest], bar: Progress, pool: ThreadPoolExecutor
     ) -> None:
         """Send requests, as many at once as the rate limiter allows, and process the answers."""
         width = min(len(requests), self._rate_limiter.concurrency)
@@ -304,11 +288,7 @@ class Pager:
             return error
 
     def _add_outcome(
-        self,
-        crawler: Crawler,
-        request: PageRequest,
-        outcome: Result | GqlnbError,
-        bar: Progress,
+        self, crawler: Crawler, request: PageRequest, outcome: Result | GqlnbError, bar: Progress
     ) -> None:
         """Process an answer without interruption; raise an error unless the crawler continues."""
         with defer_interrupt():

@@ -577,7 +577,8 @@ class RoleSearch:
         name = self._larger_count
         if name is not None and leaf.value == self.counts[name] - self.length:
             self._larger_count = None  # it counts the rows before the place, too
-        if len(self.rows) != 1 or self._larger_count is not None:
+        is_longer = count_longest(other) > self.length  # as of a larger page with its number
+        if len(self.rows) != 1 or self._larger_count is not None or is_longer:
             return None
         bound = self._reached
         if bound is not None and bound is not leaf and bound.value is not None:

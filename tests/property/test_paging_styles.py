@@ -240,6 +240,7 @@ def check(world: World) -> str:
 @example(World("pages from 0", 11, "equal", size=1, start=4, default=5))
 @example(World("directus", 20, size=10, default=5, fault="hides"))
 @example(World("deep", 9, "equal", size=3, start=4, default=5))
+@example(World("deep", 37, "equal", size=3, start=4, default=5))
 def test_a_complete_report_means_all_rows(world):
     """If rows may be missing, the report is incomplete."""
     check(world)

@@ -430,6 +430,10 @@ class RoleSearch:
             is_end, reason = False, f"`{self._larger_count}` counts {count}, and {reason}"
         elif self._is_unclear:
             is_end, reason = False, f"{reason}, and `{self._other_rows}` brings other rows"
+        # A larger page with the same number has other rows, which may look alike.
+        others = (leaf.value or 0 for leaf in self._numbers if leaf is not size and leaf.is_written)
+        if is_end and max(others, default=0) > 1 and not have_distinct_rows(self.rows):
+            is_end, reason = False, f"{reason}, and its rows look alike"
         path, quoted = size.path, self._list_quoted(size)
         arguments = PageArguments("none", size=path, found_size=asked, quoted=quoted)
         role = ListRole(arguments, holder=self.suspect.holder)

@@ -402,13 +402,14 @@ class HarvestStore(Generic[State]):
 
     def __init__(
         self,
-        folder: Path | None = None,
+        folder: str | os.PathLike[str] | None = None,
         header: LogHeader | None = None,
         *,
         resume: bool = True,
         rows_per_part: int = ROWS_PER_PART,
     ) -> None:
-        self.folder, self.header, self.state = folder, header or LogHeader(), self.state_type()
+        self.folder = None if folder is None else Path(folder).expanduser()
+        self.header, self.state = header or LogHeader(), self.state_type()
         self._resume, self._rows_per_part = resume, rows_per_part
         self._parts: list[Part] = []  # in files
         self._new: list[Part] = []  # in memory, and in the log

@@ -9,7 +9,6 @@ from concurrent.futures import Future
 from contextlib import nullcontext
 from hashlib import blake2b
 from itertools import chain
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graphql import VariableNode
@@ -482,8 +481,7 @@ def harvest_list(
         msg = "refresh=True updates the harvest in a folder: name it with out=."
         raise OptionError(msg)
     header = LogHeader(query=query.describe(), source=source)
-    folder = None if out is None else Path(out).expanduser()
-    store = ListStore(folder, header, resume=resume, rows_per_part=part)
+    store = ListStore(out, header, resume=resume, rows_per_part=part)
     with store, Progress(progress, "Harvest") as bar:
         if refresh or store.state.coverage is None:
             pagers = find_accounts() if find_accounts else AccountPool([Account("", [pager])])

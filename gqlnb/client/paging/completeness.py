@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from gqlnb.client.paging.offset_cursors import are_offsets, detect_offset_format
-from gqlnb.document.paging_conventions import format_argument, get_at_path
+from gqlnb.document.paging_conventions import (
+    are_offsets,
+    detect_offset_format,
+    format_argument,
+    get_at_path,
+)
 from gqlnb.document.selections import ADDED_PREFIX, is_on_path
 from gqlnb.document.suspect_lists import is_usual
 from gqlnb.result.paging_report import COMPLETE, LIMITS_REACHED
@@ -127,7 +131,6 @@ def _follow_cursor(
 ) -> str | None:
     field, info, evidence = cursor.field, cursor.field.info, cursor.evidence
     more = get_at_path(page, info.more) if info.more else None
-    row = cursor.get_last_row(page)
     # Where tokens come from protocol buffers, as in MLflow, the last one is an empty text.
     following = cursor.read_row_cursor(page) if info.is_of_row else get_at_path(page, info.cursor)
     size, length = field.arguments.found_size or 0, evidence.last_length + cursor.place.dropped
@@ -135,7 +138,8 @@ def _follow_cursor(
         return SHARED_VALUE.format(".".join(info.cursor))
     following = None if following == "" else following
     if following is None and field.is_connection and not field.backward:
-        following = get_at_path(row, ("cursor",))
+        rows = page.get(field.items[0].key)
+        following = get_at_path(rows[-1], ("cursor",)) if isinstance(rows, list) and rows else None
     is_held = info.is_of_row or isinstance(get_at_path(page, info.cursor[:-1]), dict)
     is_unknown = not is_held or (bool(info.more) and more is None)
     # With a bound such as `before:`, hasNextPage may refer to the items beyond the bound; in

@@ -12,10 +12,9 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from graphql import VariableNode
-from msgspec.structs import replace
 
 from gqlnb.background import open_thread_pool
-from gqlnb.client.paging.options import PagingOptions
+from gqlnb.client.endpoint import PagingOptions
 from gqlnb.client.progress import Progress
 from gqlnb.document.paging_conventions import IDENTIFIERS
 from gqlnb.document.selections import parse_selections
@@ -251,7 +250,9 @@ class ListReader:
             first = count if total is None else total
             # A list without a cap would never end if it grew by more rows than a page per request.
             most = cap if cap is not None or first is None else find_most_rows(first, cap)
-            crawler.limits = replace(crawler.limits, max_requests=None, max_results=most)
+            crawler.limits = dataclasses.replace(
+                crawler.limits, max_requests=None, max_results=most
+            )
             try:
                 result = self._run_crawler(crawler)
             except QueryError as error:  # such as an offset beyond the cap
@@ -321,7 +322,9 @@ class ListReader:
         is_less = (count or 0) > report.got
         is_cut = is_refused or is_over or may_be_cut or (report.ended != COMPLETE and is_less)
         failure = _find_failure(result, table, id_)
-        doubt, is_paged = failure or _find_doubt(report), report.requests > 1
+        doubt, is_paged = failure, report.requests > 1
+        if not (doubt or report.complete):
+            doubt = report.doubts[0] if report.doubts else f"It ended: {report.ended}"
         has_failed = bool(result.errors) or report.got > table.num_rows
         if not doubt and count not in {None, report.got}:  # a count beside the list
             doubt = f"{report.got:,} rows were received, and the endpoint counts {count:,}."
@@ -435,13 +438,6 @@ def _find_failure(result: Result, table: pa.Table, id_: str | None) -> str:
         twice = format_count(repeats, "row")
         return f"The endpoint returned {twice} twice in one page, perhaps instead of others."
     return ""
-
-
-def _find_doubt(report: Report) -> str:
-    """Return why a report does not prove that all rows came, as a sentence; empty if it does."""
-    if report.complete:
-        return ""
-    return report.doubts[0] if report.doubts else f"It ended: {report.ended}"
 
 
 def harvest_list(

@@ -36,8 +36,15 @@ from gqlnb.lists.columns import (
     is_far_outside,
     match_value,
 )
-from gqlnb.lists.list_harvest import ListHarvest, ListRequest, WindowAnswer
-from gqlnb.lists.list_store import ListStore, RangeEstimate, RangeHarvest, find_most_rows
+from gqlnb.lists.list_harvest import (
+    ListHarvest,
+    ListRequest,
+    ListStore,
+    RangeEstimate,
+    RangeHarvest,
+    WindowAnswer,
+    find_most_rows,
+)
 from gqlnb.lists.store import ROWS_PER_PART, LogHeader
 from gqlnb.option_checks import check_whole_number
 from gqlnb.result.answer_notes import explain_absence, read_notes

@@ -2,9 +2,9 @@
 
 The log is ``_harvest.jsonl``, a file of JSON lines beside the Parquet parts. Its first line
 describes the harvest, the second one the state when the last part was written; each further line
-is the state after an answer since then, with its rows, and of the lists that only grow with what is
-new; it is on the disk before the harvest continues. When a part is written, the log is replaced by
-one of two lines.
+is the state after an answer since then, with its rows, and with only the new items of the lists
+that grow; it is on the disk before the harvest continues. When a part is written, the log is
+replaced by one of two lines.
 """
 
 from __future__ import annotations
@@ -540,7 +540,7 @@ class HarvestStore(Generic[State]):
             os.fsync(log.fileno())
 
     def _take_state(self, state: State) -> None:
-        """Take a state of the log with its rows and what is new."""
+        """Take a state of the log, with its rows and the new items of its lists."""
         raise NotImplementedError
 
     # -- the rows

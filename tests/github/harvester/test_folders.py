@@ -113,7 +113,7 @@ def store_columns(folder, *columns):
     """Write each column as the `at` of the only row of a part."""
     with ListStore(folder, LogHeader(query="q", source="s"), rows_per_part=1) as store:
         for number, values in enumerate(columns):
-            reading = Reading(number=number, ends=(number, number), count=1, got=1)
+            reading = Reading(number=number, ends=(number, number), count=1)
             store.add_reading(reading, pa.table({"id": [f"i{number}"], "at": values}))
 
 

@@ -128,7 +128,7 @@ def test_slow_answers_make_requests_smaller():
     load.note_success(5.0)
     assert load.pages == 5
     for pages in (2, 1, 0):
-        load.halve_pages()
+        load.halve()
         assert load.pages == pages
 
 

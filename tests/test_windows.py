@@ -16,7 +16,7 @@ import pytest
 import gqlnb
 from gqlnb import background, config
 from gqlnb.client.recording import cassette
-from gqlnb.lists import part_files, store
+from gqlnb.lists import store
 
 SDL = "type Query { name: String }"
 NAME = "Zoë → 日本"
@@ -38,9 +38,9 @@ def test_files_are_synced_by_descriptors_for_writing(tmp_path, monkeypatch):
         synced.append(descriptor)
 
     monkeypatch.setattr(os, "fsync", sync)
-    monkeypatch.setattr(part_files, "sync_folder", lambda folder: None)
-    part_files.write_part(tmp_path, 1, pa.table({"a": [1]}), {})
-    part_files.write_durably(tmp_path / "log", b"line")
+    monkeypatch.setattr(store, "sync_folder", lambda folder: None)
+    store.write_part(tmp_path, 1, pa.table({"a": [1]}), {})
+    store.write_durably(tmp_path / "log", b"line")
     config.replace_file(tmp_path / "settings", b"line", private=True)
     assert len(synced) == 3
     assert {path.name for path in tmp_path.iterdir()} == {"part-00001.parquet", "log", "settings"}

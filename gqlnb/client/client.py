@@ -382,8 +382,9 @@ class Client:
         Parameters
         ----------
         lists
-            The fields to examine, such as ``"books"``, ``"viewer.repositories"`` or
-            ``'search(query: "graphql")'``; None for the first three that need no arguments.
+            The fields to examine, such as ``"books"``, ``"viewer.repositories"``,
+            ``'search(query: "graphql")'`` or ``'user(login: "octocat") { repositories }'``; None
+            for the first three that need no arguments.
         max_requests
             The most requests to send.
         dry_run

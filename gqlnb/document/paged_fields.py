@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from graphql import (
+    Undefined,
     VariableNode,
     get_named_type,
     get_nullable_type,
@@ -292,7 +293,10 @@ class PagedFieldFinder:
     ) -> None:
         self.document = document
         self._takes_unpaged, self._roles = takes_unpaged, roles
-        self._variables = dict(variables or {})
+        nodes = document.variables.items()
+        defaults = {name: node.default_value for name, node in nodes if node.default_value}
+        self._variables = {name: value_from_ast_untyped(node) for name, node in defaults.items()}
+        self._variables |= variables or {}
         self.schema = document.schema
         self.selections = parse_selections(document)
         self.fields: list[PagedField] = []
@@ -550,11 +554,12 @@ class PagedFieldFinder:
         ]
 
     def read_arguments(self, selection: EditableSelection) -> dict[str, JSON]:
-        """Return the values of a field's arguments in the document."""
-        return {
+        """Return the values of a field's arguments in the document; None for an unset variable."""
+        values = {
             name: value_from_ast_untyped(node, self._variables)
             for name, node in selection.arguments.items()
         }
+        return {name: None if value is Undefined else value for name, value in values.items()}
 
     # -- objects that can be fetched again
 

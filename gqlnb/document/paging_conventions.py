@@ -125,6 +125,20 @@ def find_identifier(kind: NamedType) -> str | None:
     return None
 
 
+def find_id_leaves(kind: NamedType) -> list[str]:
+    """Return the leaves of type ID of objects that have no identifier by name.
+
+    Rows that differ in them are not the same. Equal ones prove nothing: they may be of an owner.
+    """
+    if find_identifier(kind) is not None:
+        return []
+    return [
+        name
+        for name, declared in getattr(kind, "fields", {}).items()
+        if is_plain_leaf(declared) and get_named_type(declared.type).name == "ID"
+    ]
+
+
 def find_lookup(schema: GraphQLSchema, kind: NamedType) -> Lookup | None:
     """Return the preferred lookup of objects of a type, or None.
 

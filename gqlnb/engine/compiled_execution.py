@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+import asyncio
+from inspect import isawaitable
+from types import CoroutineType
+from typing import TYPE_CHECKING
 
 from graphql import ExecutionResult, GraphQLError
 from graphql import execute as core_execute
@@ -12,7 +15,7 @@ from gqlnb.document.variables import describe_errors
 from gqlnb.engine.compiler.executor import PlanExecutor, RepeatPlanExecutor
 from gqlnb.engine.compiler.lazy_functions import PlanCompiler
 from gqlnb.engine.compiler.plans import (
-    MAX_PLANS_BUILT,
+    BRANCH,
     CachedOperation,
     OperationPlan,
     get_operation,
@@ -21,7 +24,9 @@ from gqlnb.engine.compiler.variable_values import VariableCoercer
 from gqlnb.engine.execution_budget import (
     IN_PROCESS,
     BudgetedPlanExecutor,
+    BudgetExceededError,
     build_counting_executor,
+    build_stopped_result,
 )
 from gqlnb.engine.graphql_compat import (
     EXECUTE_SIGNATURE,
@@ -36,14 +41,12 @@ from gqlnb.result.column_batch import ColumnData, has_batches
 from gqlnb.result.result import Result, attach_lazy_data, build_data_result
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Mapping
+    from collections.abc import Awaitable, Callable, Mapping
 
     from graphql import DocumentNode, GraphQLSchema
 
     from gqlnb.document.document import Document
-    from gqlnb.engine.compiler.conditions import DocumentFacts
     from gqlnb.engine.execution_budget import ExecutionBudget
-    from gqlnb.engine.schema_watch import SchemaWatch
 
 # Arguments that plans support; with any other, unless it is the default, graphql-core executes.
 SUPPORTED_OPTIONS = frozenset(
@@ -153,11 +156,25 @@ def is_supported(arguments: Mapping[str, object]) -> bool:
     )
 
 
-class ExecutionMode(NamedTuple):
-    """What this package adds to an execution.
+def execute_within(
+    schema: GraphQLSchema,
+    document: DocumentNode,
+    root: Value = None,
+    context: Value = None,
+    variables: dict[str, Value] | None = None,
+    name: str | None = None,
+    *,
+    budget: ExecutionBudget | None = None,
+    library: type | None = None,
+    columnar: bool = False,
+    **options: Value,
+) -> Outcome:
+    """Version of :func:`execute` with what this package adds to an execution.
 
-    Attributes
+    Parameters
     ----------
+    schema, document, root, context, variables, name, **options
+        As for :func:`execute`, in the order of its first arguments.
     budget
         The fields and seconds it may use, by plans that count fields; None for no limit.
     library
@@ -166,31 +183,6 @@ class ExecutionMode(NamedTuple):
     columnar
         Whether frames of the answer are read: a long list of plain rows in its data may then be a
         :class:`~gqlnb.result.column_batch.ColumnBatch`.
-    """
-
-    budget: ExecutionBudget | None = None
-    library: type | None = None
-    columnar: bool = False
-
-
-def execute_within(
-    mode: ExecutionMode,
-    schema: GraphQLSchema,
-    document: DocumentNode,
-    root: Value = None,
-    context: Value = None,
-    variables: dict[str, Value] | None = None,
-    name: str | None = None,
-    **options: Value,
-) -> Outcome:
-    """Version of :func:`execute` with a mode.
-
-    Parameters
-    ----------
-    mode
-        The budget, the info objects and the form of the data.
-    schema, document, root, context, variables, name, **options
-        As for :func:`execute`, in the order of its first arguments.
 
     Returns
     -------
@@ -202,7 +194,6 @@ def execute_within(
     BudgetExceededError
         If the budget is used up; the awaitable raises it too.
     """
-    budget, library, columnar = mode
     given: tuple[object, ...] = (budget is not None, library, columnar)
     if options:
         if not is_supported(options):
@@ -252,7 +243,7 @@ def execute_operation(
     budget: ExecutionBudget | None = None,
 ) -> Outcome:
     """Execute an operation by its plan, if it has been executed with such variables before."""
-    if not operation.plannable or lacks_plan(operation, variables):
+    if not operation.plannable:
         operation.check_validity()
         given = (operation.schema, operation.document, root, context, variables, operation.name)
         return execute_by_core(budget, given, options, operation.library)
@@ -267,16 +258,6 @@ def execute_operation(
         operation.check_validity()
         operation.clear_plans()
     return execute_first_time(operation, root, context, variables, options, budget)
-
-
-def lacks_plan(operation: CachedOperation, variables: Value) -> bool:
-    """Return whether an operation has had many plans, and none now for these variables."""
-    if operation.plans_built < MAX_PLANS_BUILT or not isinstance(variables, dict):
-        return False
-    # Booleans are what they are coerced to: this is decided before graphql-core coerces all values.
-    if any(type(variables.get(name)) is not bool for name in operation.facts.names):
-        return False
-    return operation.build_plan_key(variables) not in operation.plans
 
 
 def execute_first_time(
@@ -302,42 +283,17 @@ def execute_first_time(
         return execute_by_core(budget, given, options, operation.library)
     if budget is not None:
         built.budget = budget
-    branches = operation.list_branches(key)
-    plan = build_plan(
+    plan = OperationPlan(
         built,
         operation.facts,
+        PlanCompiler,
         operation.watch,
-        branches=branches,
+        branches=BRANCH in key,
         columnar=operation.columnar,
         library=operation.library,
     )
     operation.store_plan(key, plan)
     return plan.execute(built)
-
-
-def build_plan(
-    built: PlanExecutor,
-    facts: DocumentFacts,
-    watch: SchemaWatch,
-    *,
-    branches: frozenset[str] = frozenset(),
-    timed: bool = False,
-    columnar: bool = False,
-    library: type | None = None,
-) -> OperationPlan:
-    """Return the plan of a run that graphql-core has built, and attach it to the run."""
-    built.__dict__.pop("collected_errors", None)  # graphql-core's; the run creates its own
-    plan = built.plan = OperationPlan(
-        built,
-        facts,
-        PlanCompiler,
-        watch,
-        branches=branches,
-        timed=timed,
-        columnar=columnar,
-        library=library,
-    )
-    return plan
 
 
 def coerce_variables(
@@ -366,11 +322,68 @@ def coerce_variables(
     return None if isinstance(found, list) else found
 
 
+def finish_execution(
+    execute_now: Callable[[], Outcome],
+    budget: ExecutionBudget | None,
+    document: Document,
+    variables: Mapping[str, object] | None = None,
+) -> Result | Awaitable[Result]:
+    """Execute, and return the result.
+
+    Parameters
+    ----------
+    execute_now
+        Returns an outcome, or an awaitable of one.
+    budget
+        The budget that it uses; None for no limit.
+    document
+        The document that it executes.
+    variables
+        Its variables by name, or None.
+
+    Returns
+    -------
+    Result, or an awaitable of one
+        Without data, and with the reason as its one error, if the budget was used up.
+    """
+    try:
+        outcome = execute_now()
+        if budget is not None:
+            budget.check()
+    except BudgetExceededError as error:
+        return build_stopped_result(str(error), document)
+    if type(outcome) is not ExecutionResult and isawaitable(outcome):
+        return await_result(outcome, budget, document, variables)
+    return build_result(outcome, document, variables)
+
+
 async def await_result(
-    outcome: Awaitable[ExecutionResult], document: Document, variables: Mapping[str, object] | None
+    pending: Awaitable[ExecutionResult],
+    budget: ExecutionBudget | None,
+    document: Document,
+    variables: Mapping[str, object] | None,
 ) -> Result:
-    """Await an execution, then return its result."""
-    return build_result(await outcome, document, variables)
+    """Await an execution until the deadline of its budget, then return its result."""
+    if budget is None:
+        return build_result(await pending, document, variables)
+    try:
+        budget.check()  # time may have passed since it was created
+    except BudgetExceededError as error:
+        if isinstance(pending, CoroutineType):
+            pending.close()  # else Python warns that it was never awaited
+        return build_stopped_result(str(error), document)
+    # The task of the value is cancelled then, but not awaited: it may suppress the cancellation.
+    budget.task = task = asyncio.ensure_future(pending)
+    if not await budget.wait_for_task(task):
+        return build_stopped_result(budget.reason, document)
+    try:
+        outcome = task.result()
+        budget.check()
+    except (BudgetExceededError, asyncio.CancelledError):
+        if budget.reason is None:
+            raise
+        return build_stopped_result(budget.reason, document)
+    return build_result(outcome, document, variables)
 
 
 # Messages of asyncio about a future that a plain resolver made or returned.

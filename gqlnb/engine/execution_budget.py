@@ -9,27 +9,22 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Iterator
-from inspect import isawaitable
 from itertools import chain
 from math import inf
 from time import monotonic
-from types import CoroutineType
 from typing import TYPE_CHECKING, Any
-
-from graphql import ExecutionResult
 
 from gqlnb.engine.compiler.executor import PlanExecutor, PlannedField
 from gqlnb.engine.compiler.resolve_info import LazyPath
-from gqlnb.engine.graphql_compat import BaseExecutor, Outcome, Value, new_object
+from gqlnb.engine.graphql_compat import BaseExecutor, Value, new_object
 from gqlnb.errors import format_count
 from gqlnb.result.result import Result
 
 if TYPE_CHECKING:
     from asyncio import Task
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Callable, Sequence
 
     from gqlnb.document.document import Document
-    from gqlnb.limits import Limits
 
 FIRST_CREDIT, MAX_CREDIT = 256, 2048  # fields of credit; a field takes some tenths of a microsecond
 CREDIT_SECONDS = 0.001  # seconds in which a credit should be used up
@@ -87,11 +82,6 @@ class ExecutionBudget:
         total = UNLIMITED if fields is None else fields
         self.left = FIRST_CREDIT if total > FIRST_CREDIT else total
         self._uncredited = total - self.left  # fields beyond the credit
-
-    @classmethod
-    def from_limits(cls, limits: Limits) -> ExecutionBudget:
-        """Return the budget of an execution that begins now."""
-        return cls(limits.fields, limits.seconds)
 
     def restart(self) -> None:
         """Let the time begin now: the execution had to wait for a thread."""
@@ -210,6 +200,18 @@ class ExecutionBudget:
             if close := getattr(items, "close", None):
                 close()
 
+    async def wait_for_task(self, task: Task[Any]) -> bool:
+        """Await a task, and cancel it at the deadline; return whether it is done."""
+        left = self.deadline - self.clock()
+        try:
+            await asyncio.wait({task}, timeout=None if left == inf else max(0.0, left))
+        finally:
+            if not task.done():  # time is up, or the caller has stopped waiting
+                self.stop()
+                task.cancel()
+                task.add_done_callback(retrieve_exception)
+        return task.done()
+
     def _format_reason(self) -> str:
         return "Execution was stopped." if self.seconds is None else format_time_limit(self.seconds)
 
@@ -280,11 +282,6 @@ class BudgetedPlanExecutor(FieldCountingMixin, PlanExecutor):
         run.budget = budget
         return run
 
-    def execute_planned_field(self, field: PlannedField, source: Value, path: LazyPath) -> Value:
-        """Execute a field like graphql-core; compiled code has counted it."""
-        self.budget.left += 1
-        return super().execute_planned_field(field, source, path)
-
     def queue_field(self, value: Value, *given: Value) -> tuple[Value, list[Value] | None]:
         """Complete a value of an unusual type, whose conversion may take time."""
         self.budget.check()
@@ -305,83 +302,12 @@ def build_counting_executor(budget: ExecutionBudget, base: type | None) -> type:
     return type(base.__name__, (FieldCountingMixin, base), {"budget": budget})
 
 
-def execute_bounded(
-    execute: Callable[[], Outcome],
-    budget: ExecutionBudget,
-    document: Document,
-    finish: Callable[[ExecutionResult, Document], Result],
-) -> Result | Awaitable[Result]:
-    """Execute within a budget.
-
-    Parameters
-    ----------
-    execute
-        Returns an outcome, or an awaitable of one.
-    budget
-        The budget that it uses.
-    document
-        The document that it executes.
-    finish
-        Returns the result of an outcome.
-
-    Returns
-    -------
-    Result, or an awaitable of one
-        Without data, and with the reason as its one error, if the budget was used up.
-    """
-    try:
-        outcome = execute()
-        budget.check()
-        if type(outcome) is not ExecutionResult and isawaitable(outcome):
-            return await_within(outcome, budget, document, finish)
-    except BudgetExceededError:
-        return build_stopped_result(budget, document)
-    return finish(outcome, document)
-
-
-async def await_within(
-    outcome: Awaitable[ExecutionResult],
-    budget: ExecutionBudget,
-    document: Document,
-    finish: Callable[[ExecutionResult, Document], Result],
-) -> Result:
-    """Await an outcome until the deadline."""
-    # The task of the value is cancelled then, but not awaited: it may suppress the cancellation.
-    try:
-        budget.check()  # time may have passed since it was created
-    except BudgetExceededError:
-        if isinstance(outcome, CoroutineType):
-            outcome.close()  # else Python warns that it was never awaited
-        return build_stopped_result(budget, document)
-    budget.task = task = asyncio.ensure_future(outcome)
-    left = budget.deadline - budget.clock()
-    try:
-        await asyncio.wait({task}, timeout=None if left == float("inf") else max(0.0, left))
-    except asyncio.CancelledError:  # the caller has stopped waiting
-        budget.stop()
-        task.cancel()
-        raise
-    if not task.done():
-        budget.stop()
-        task.cancel()
-        task.add_done_callback(retrieve_exception)
-        return build_stopped_result(budget, document)
-    try:
-        found = task.result()
-        budget.check()
-    except (BudgetExceededError, asyncio.CancelledError):
-        if budget.reason is None:
-            raise
-        return build_stopped_result(budget, document)
-    return finish(found, document)
-
-
 def retrieve_exception(task: asyncio.Task[Any]) -> None:
     """Retrieve the exception of a task that is not awaited, or asyncio would log it."""
     if not task.cancelled():
         task.exception()
 
 
-def build_stopped_result(budget: ExecutionBudget, document: Document) -> Result:
+def build_stopped_result(reason: str | None, document: Document) -> Result:
     """Return the result of an execution that was stopped."""
-    return Result(None, ({"message": budget.reason},), document=document, source=IN_PROCESS)
+    return Result(None, ({"message": reason},), document=document, source=IN_PROCESS)

@@ -19,10 +19,10 @@ from graphql import (
 
 from gqlnb import background
 from gqlnb.document.document import build_problems
-from gqlnb.engine.compiled_execution import build_plan, build_result
+from gqlnb.engine.compiled_execution import build_result
 from gqlnb.engine.compiler.conditions import collect_facts
 from gqlnb.engine.compiler.executor import PlanExecutor
-from gqlnb.engine.compiler.lazy_functions import format_source
+from gqlnb.engine.compiler.lazy_functions import PlanCompiler, format_source
 from gqlnb.engine.compiler.plans import FieldPlan, OperationPlan, SelectionPlan
 from gqlnb.engine.compiler.python_types import DICT, find_user_function
 from gqlnb.engine.compiler.source_writer import SourceWriter
@@ -121,7 +121,7 @@ def build_fresh_run(
     if isinstance(run, list):
         raise QueryError(text=document.text, problems=build_problems(run))
     facts = collect_facts(document.ast)
-    build_plan(run, facts, SchemaWatch(), timed=timed, library=library)
+    OperationPlan(run, facts, PlanCompiler, SchemaWatch(), timed=timed, library=library)
     return run  # type: ignore[no-any-return]
 
 

@@ -14,8 +14,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from contextlib import aclosing, suppress
 from functools import partial
 from inspect import isawaitable
-from math import inf
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graphql import (
     ExecutionResult,
@@ -34,7 +33,6 @@ from gqlnb.engine.execution_budget import (
     BudgetExceededError,
     ExecutionBudget,
     FieldCountingMixin,
-    retrieve_exception,
 )
 from gqlnb.engine.graphql_compat import Outcome, Value
 from gqlnb.engine.subscription import Runner, SubscriptionArguments, ThreadedIterator
@@ -147,16 +145,12 @@ def convert_budget_errors(items: Iterator[object]) -> Iterator[object]:
 
 
 def build_executor_class(
-    run_in: Runner, budget: ExecutionBudget | None, library: type | None
+    run_in: Runner, budget: ExecutionBudget, library: type | None
 ) -> type[Any]:
     """Return the executor class of one execution."""
     members = {"run_in": staticmethod(run_in), "turn": asyncio.Lock(), "stream_starts": {}}
-    bases: tuple[type, ...] = (ThreadedIncrementalExecutor,)
-    if library is not None:
-        bases = (*bases, library)
-    if budget is not None:
-        members["budget"], bases = budget, (FieldCountingMixin, *bases)
-    return type("IncrementalExecutor", bases, members)
+    bases = (FieldCountingMixin, ThreadedIncrementalExecutor, *([library] if library else []))
+    return type("IncrementalExecutor", bases, {**members, "budget": budget})
 
 
 async def execute_in_parts(
@@ -184,7 +178,7 @@ async def execute_in_parts(
         The executor class of a library that builds info objects of its own, or None.
     """
     limits = arguments.limits
-    budget = None if limits is None else ExecutionBudget.from_limits(limits)
+    budget = ExecutionBudget() if limits is None else ExecutionBudget(limits.fields, limits.seconds)
     run_in: Runner = arguments.run_in or background.run_in_thread
     executor_class = build_executor_class(run_in, budget, library)
     executor = executor_class.build(
@@ -210,7 +204,7 @@ class PartExecution:
     """One execution in parts, from its first resolver to its last part."""
 
     def __init__(
-        self, executor: ThreadedIncrementalExecutor, run_in: Runner, budget: ExecutionBudget | None
+        self, executor: ThreadedIncrementalExecutor, run_in: Runner, budget: ExecutionBudget
     ) -> None:
         self._executor, self._run_in, self._budget = executor, run_in, budget
         self._pending: list[str] = []  # ids
@@ -252,19 +246,12 @@ class PartExecution:
         TimeoutError
             At the deadline.
         """
-        budget = self._budget
-        left = inf if budget is None else budget.deadline - budget.clock()
         task = asyncio.ensure_future(step)
         try:
-            await asyncio.wait({task}, timeout=None if left == inf else max(0.0, left))
-            if task.done():
+            if await self._budget.wait_for_task(task):
                 return task.result()
         finally:
             if not task.done():
-                if budget is not None:
-                    budget.stop()
-                task.cancel()
-                task.add_done_callback(retrieve_exception)
                 await asyncio.wait({task}, timeout=CLEANUP_SECONDS)
         raise TimeoutError
 
@@ -289,9 +276,8 @@ class PartExecution:
 
     def _build_last_part(self) -> ResponsePart:
         """Return the last part of a stopped execution: all pending parts have failed."""
-        budget = cast("ExecutionBudget", self._budget)
-        budget.stop()
-        errors = [{"message": budget.reason}]
+        self._budget.stop()
+        errors = [{"message": self._budget.reason}]
         if not self._pending:  # there was no first part
             return ResponsePart({"data": None, "errors": errors, "hasNext": False})
         completed = [{"id": ident, "errors": errors} for ident in self._pending]

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar
 from graphql import GraphQLSchema
 
 from gqlnb import background
-from gqlnb.document.document import Document
 from gqlnb.document.schema_text import Diagram, build_diagram, print_sdl
-from gqlnb.document.sized_cache import SizedCache
 from gqlnb.document.variables import bind_variables
 from gqlnb.engine.execution_budget import ExecutionBudget
 from gqlnb.engine.graphql_compat import forget_derived_values
@@ -29,18 +27,16 @@ from gqlnb.engine.schema_builder import (
 from gqlnb.engine.subscription import SubscriptionArguments
 from gqlnb.engine.tracing import build_traced_adapter
 from gqlnb.interactive import raise_attribute_error, split_hints, warn_caller
-from gqlnb.limits import MAX_CACHED_TEXT
 from gqlnb.option_checks import explain_keywords
 from gqlnb.result.result import Result
 
 if TYPE_CHECKING:
+    from gqlnb.document.document import Document
     from gqlnb.engine.explanation import Explanation, Profile
     from gqlnb.engine.subscription import Stream
     from gqlnb.limits import Limits
 
 F = TypeVar("F", bound=Callable[..., Any])
-# Takes a text, the name of its operation, the limits, and whether introspection is allowed.
-DocumentParser = Callable[[str, str | None, "Limits | None", bool], Document]
 
 # Names that readers of other libraries try first.
 _HINTS = split_hints(
@@ -58,34 +54,6 @@ _HINTS = split_hints(
         "from_df from_dataframe from_frames": "from_frame",
     }
 )
-MAX_CACHED_NAME = 200
-
-
-def cache_documents(
-    parse: DocumentParser, cache: SizedCache[tuple[object, ...], Document]
-) -> DocumentParser:
-    """Return a version of `parse` that caches documents; what is refused may be valid later."""
-
-    def get_document(
-        text: str,
-        operation: str | None,
-        limits: Limits | None,
-        introspection: bool,  # noqa: FBT001 - a part of the key
-    ) -> Document:
-        if type(text) is not str or len(text) > MAX_CACHED_TEXT:
-            return parse(text, operation, limits, introspection)
-        if operation is not None and (
-            type(operation) is not str or len(operation) > MAX_CACHED_NAME
-        ):
-            return parse(text, operation, limits, introspection)
-        key = (text, operation, limits, introspection)
-        found = cache.get(key)
-        if found is None:
-            found = parse(*key)
-            cache.add(key, found, len(text))
-        return found
-
-    return get_document
 
 
 async def _await_result(pending: Awaitable[Result]) -> Result:
@@ -143,7 +111,6 @@ class Schema:
 
     def _set_adapter(self, adapter: SchemaAdapter) -> None:
         self._adapter, self._graphql = adapter, adapter.graphql
-        self._parse = cache_documents(adapter.parse, adapter.documents)
 
     if not TYPE_CHECKING:  # type checkers would accept any attribute name
 
@@ -501,9 +468,9 @@ class Schema:
             If the text or the variables are invalid, or the text exceeds the limits; nothing was
             executed then.
         """
-        document = self._parse(text, operation, limits, True)  # noqa: FBT003 - a part of the key
+        document = self._adapter.get_document(text, operation, limits)
         values = bind_variables(document, variables)
-        budget = None if limits is None else ExecutionBudget.from_limits(limits)
+        budget = None if limits is None else ExecutionBudget(limits.fields, limits.seconds)
         result = self._adapter.execute_document(document, values, context, root, budget)
         return result if isinstance(result, Result) else background.run(_await_result(result))
 
@@ -534,9 +501,9 @@ class Schema:
         QueryError
             As for :meth:`execute`.
         """
-        document = self._parse(text, operation, limits, True)  # noqa: FBT003 - a part of the key
+        document = self._adapter.get_document(text, operation, limits)
         values = bind_variables(document, variables)
-        budget = None if limits is None else ExecutionBudget.from_limits(limits)
+        budget = None if limits is None else ExecutionBudget(limits.fields, limits.seconds)
         result = self._adapter.execute_document(document, values, context, root, budget)
         if isinstance(result, Result):
             return result
@@ -592,7 +559,7 @@ class Schema:
         >>> [result["countdown"] for result in stream]
         [3, 2, 1]
         """
-        document = self._parse(text, operation, limits, True)  # noqa: FBT003 - a part of the key
+        document = self._adapter.get_document(text, operation, limits)
         values = bind_variables(document, variables)
         arguments = SubscriptionArguments(values, context, root, limits)
         return self._adapter.subscribe_document(document, arguments)
@@ -755,10 +722,10 @@ class Schema:
         QueryError
             If the text is invalid, or exceeds the limits.
         """
-        document = self._parse(text, operation, limits, introspection)
+        document = self._adapter.get_document(text, operation, limits, introspection=introspection)
         if self._adapter.renew(document) is document:
             return document
-        return self._parse(text, operation, limits, introspection)
+        return self._adapter.get_document(text, operation, limits, introspection=introspection)
 
     def __copy__(self) -> Self:
         copied = object.__new__(type(self))

@@ -7,26 +7,19 @@ import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from copy import copy
 from functools import cached_property, partial
-from inspect import isawaitable
 from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import ref
 
-from graphql import ExecutionResult, GraphQLError, GraphQLSchema, validate_schema
+from graphql import GraphQLError, GraphQLSchema, validate_schema
 from graphql import subscribe as core_subscribe
 from graphql import version as graphql_version
 
 from gqlnb.document.document import INCREMENTAL_DIRECTIVES, Document, build_problems
 from gqlnb.document.sized_cache import SizedCache
 from gqlnb.document.variables import check_variables
-from gqlnb.engine.compiled_execution import (
-    ExecutionMode,
-    await_result,
-    build_result,
-    execute,
-    execute_within,
-)
-from gqlnb.engine.execution_budget import build_counting_executor, execute_bounded
+from gqlnb.engine.compiled_execution import execute_within, finish_execution
+from gqlnb.engine.execution_budget import build_counting_executor
 from gqlnb.engine.graphql_compat import (
     EXECUTE_SIGNATURE,
     IS_GRAPHQL_33,
@@ -44,6 +37,7 @@ from gqlnb.engine.subscription import (
     check_subscription,
 )
 from gqlnb.errors import Problem, QueryError, SchemaError, sanitize_text
+from gqlnb.limits import MAX_CACHED_TEXT
 from gqlnb.result.shape import forget_shapes
 
 if TYPE_CHECKING:
@@ -55,6 +49,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 MAX_DOCUMENTS = 512  # texts per schema; a notebook or a server repeats few
+MAX_CACHED_NAME = 200
 
 # The attributes of the schema objects of libraries that hold graphql-core's schema. Strawberry's
 # begins with an underscore, but its documentation and the packages built on it use it too.
@@ -122,12 +117,33 @@ class SchemaAdapter:
     def _executable(self) -> GraphQLSchema:
         return remove_incremental_directives(self.graphql)
 
-    def parse(
+    def get_document(
         self,
         text: str,
         operation: str | None,
         limits: Limits | None,
-        introspection: bool,  # noqa: FBT001 - a DocumentParser
+        *,
+        introspection: bool = True,
+    ) -> Document:
+        """Return the cached document of a text; one that is refused may be valid later."""
+        name = "" if operation is None else operation
+        if type(text) is not str or type(name) is not str or len(text) > MAX_CACHED_TEXT:
+            return self.parse(text, operation, limits, introspection=introspection)
+        key = (text, operation, limits, introspection)
+        document = self.documents.get(key)
+        if document is None:
+            document = self.parse(text, operation, limits, introspection=introspection)
+            if len(name) <= MAX_CACHED_NAME:
+                self.documents.add(key, document, len(text))
+        return document
+
+    def parse(
+        self,
+        text: str,
+        operation: str | None,
+        limits: Limits | None = None,
+        *,
+        introspection: bool = True,
     ) -> Document:
         """Return the document of a text, validated the way the library validates it.
 
@@ -157,7 +173,7 @@ class SchemaAdapter:
         if document.watch is None or not document.watch.has_changed():
             return document
         self.forget_documents()
-        return self.parse(document.text, document.name, None, True)  # noqa: FBT003 - a DocumentParser
+        return self.parse(document.text, document.name)
 
     def forget_documents(self) -> None:
         """Forget what was derived from the schema, since it has changed."""
@@ -199,21 +215,12 @@ class SchemaAdapter:
         ):
             raise QueryError(text=document.text, problems=problems)
         values = dict(variables) if variables else None
+        run = partial(self.run_operation, budget, document, values, context, root, extensions)
         try:
-            if budget is not None:
-
-                def run() -> Outcome:
-                    return self.run_operation(budget, document, values, context, root, extensions)
-
-                finish = partial(build_result, variables=values)
-                return execute_bounded(run, budget, document, finish)
-            outcome = self.run_operation(None, document, values, context, root, extensions)
+            return finish_execution(run, budget, document, values)
         except SchemaChangedError:
             renewed = self.renew(document)
             return self.execute_document(renewed, variables, context, root, budget, extensions)
-        if type(outcome) is not ExecutionResult and isawaitable(outcome):
-            return await_result(outcome, document, values)
-        return build_result(outcome, document, values)
 
     def subscribe_document(self, document: Document, arguments: SubscriptionArguments) -> Stream:
         """Return the stream of a subscription, or of an answer in parts, merged.
@@ -328,10 +335,9 @@ class SchemaAdapter:
         source: Any = document.ast if is_core else document  # which the engine takes too
         arguments = (self._executable, source, root, context, variables, document.name)
         columnar = budget is None and bool(document.reads_columns) and not self.options
-        if budget is None and self.library is None and not columnar:
-            return execute(*arguments, **self.options)
-        mode = ExecutionMode(budget, self.library, columnar)
-        return execute_within(mode, *arguments, **self.options)
+        return execute_within(
+            *arguments, budget=budget, library=self.library, columnar=columnar, **self.options
+        )
 
 
 # Schema extensions, operation directives, the executor class and the like work around the
@@ -365,8 +371,9 @@ class StrawberryAdapter(SchemaAdapter):
         self,
         text: str,
         operation: str | None,
-        limits: Limits | None,
-        introspection: bool,  # noqa: FBT001 - a DocumentParser
+        limits: Limits | None = None,
+        *,
+        introspection: bool = True,
     ) -> Document:
         """Return the document of a text, validated by Strawberry's own rules too."""
         problems: tuple[Problem, ...]

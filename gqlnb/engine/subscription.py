@@ -26,12 +26,12 @@ from graphql import subscribe as core_subscribe
 from gqlnb import background
 from gqlnb.document.variables import check_variables
 from gqlnb.engine.compiled_execution import (
-    ExecutionMode,
     build_result,
     execute,
     execute_within,
+    finish_execution,
 )
-from gqlnb.engine.execution_budget import ExecutionBudget, build_stopped_result, execute_bounded
+from gqlnb.engine.execution_budget import ExecutionBudget, build_stopped_result
 from gqlnb.engine.graphql_compat import (
     EXECUTOR_OPTION,
     IS_GRAPHQL_33,
@@ -51,11 +51,10 @@ if TYPE_CHECKING:
     from gqlnb.limits import Limits
 
 # Arguments that this engine supports; with any other graphql-core itself subscribes.
-SUBSCRIBE_OPTIONS = frozenset(
-    {"field_resolver", "type_resolver", "subscribe_field_resolver", "max_coercion_errors"}
-)
-RESOLVER_OPTIONS = frozenset({"field_resolver", "type_resolver"})  # those for executing an event
-OPERATION_ARGUMENTS = ("context_value", "variable_values", "operation_name")
+RESOLVER_OPTIONS = frozenset({"field_resolver", "type_resolver"})
+# Those for executing an event.
+EVENT_OPTIONS = RESOLVER_OPTIONS | {"context_value", "variable_values", "operation_name"}
+SUBSCRIBE_OPTIONS = EVENT_OPTIONS | {"subscribe_field_resolver", "max_coercion_errors"}
 _execution: Any = graphql.execution
 
 
@@ -94,59 +93,53 @@ def subscribe(
     given = dict(bound.arguments)
     del given["schema"], given["document"]
     root = given.pop("root_value", None)
-    arguments = {name: given.pop(name, None) for name in OPERATION_ARGUMENTS}
     if given.keys() - SUBSCRIBE_OPTIONS:
         return core_subscribe(*bound.args, **bound.kwargs)
-    chosen = {name: f for name, f in given.items() if name in RESOLVER_OPTIONS and f is not None}
+    chosen = {name: given[name] for name in EVENT_OPTIONS if given.get(name) is not None}
 
     def execute_event(payload: object) -> Outcome:
-        return execute(schema, document, payload, **arguments, **chosen)
+        return execute(schema, document, payload, **chosen)
 
-    return open_response_stream(
-        ResponseStreamArguments(schema, document, root, arguments, given, execute_event)
-    )
+    return open_response_stream(schema, document, root, given, execute_event)
 
 
-class ResponseStreamArguments(NamedTuple):
-    """The arguments of :func:`open_response_stream`.
+def open_response_stream(
+    schema: GraphQLSchema,
+    document: DocumentNode,
+    root: object,
+    options: dict[str, Value],
+    execute_event: Callable[[object], Outcome],
+) -> Outcome:
+    """Subscribe with a given function for events; the result is that of :func:`subscribe`.
 
-    Attributes
+    Parameters
     ----------
     schema, document, root
         As for ``graphql.subscribe``.
-    operation
-        The context, the variables and the operation's name, by graphql-core's parameter names.
     options
-        Resolvers that replace those of the schema, and an executor class, by graphql-core's
-        parameter names.
+        Its further arguments by graphql-core's names, and an executor class.
     execute_event
         Returns the ExecutionResult of an event's root value, or an awaitable of it.
+
+    Returns
+    -------
+    AsyncIterator of ExecutionResult, or an ExecutionResult with errors
+        Or an awaitable of one of these.
+
+    Raises
+    ------
+    GraphQLError
+        If the operation is not a subscription.
     """
-
-    schema: GraphQLSchema
-    document: DocumentNode
-    root: object
-    operation: dict[str, Value]
-    options: dict[str, Value]
-    execute_event: Callable[[object], Outcome]
-
-
-def open_response_stream(arguments: ResponseStreamArguments) -> Outcome:
-    """Subscribe with a given function for events; the result is that of :func:`subscribe`."""
-    return (_subscribe_33 if IS_GRAPHQL_33 else _subscribe_32)(arguments)
-
-
-def _subscribe_33(arguments: ResponseStreamArguments) -> Outcome:
-    """Subscribe like graphql-core 3.3: synchronously if the resolver returns a stream."""
-    operation, options = dict(arguments.operation), dict(arguments.options)
-    variables = operation.pop("variable_values")
+    options = dict(options)
+    if not IS_GRAPHQL_33:
+        for name in RESOLVER_OPTIONS:
+            options.pop(name, None)
+        pending = _execution.create_source_event_stream(schema, document, root, **options)
+        return _map_events(pending, execute_event)
+    variables = options.pop("variable_values", None)
     executor = options.pop(EXECUTOR_OPTION, BaseExecutor).build(
-        arguments.schema,
-        arguments.document,
-        arguments.root,
-        raw_variable_values=variables,
-        **operation,
-        **options,
+        schema, document, root, raw_variable_values=variables, **options
     )
     if isinstance(executor, list):
         return ExecutionResult(None, errors=executor)
@@ -158,7 +151,7 @@ def _subscribe_33(arguments: ResponseStreamArguments) -> Outcome:
         if not executor.is_async_iterable(source):
             return source  # a result with errors
         return _execution.map_source_to_response_event(
-            executor, source, lambda event: arguments.execute_event(event.root_value)
+            executor, source, lambda event: execute_event(event.root_value)
         )
 
     async def await_source(pending: Awaitable[object]) -> Outcome:
@@ -168,17 +161,16 @@ def _subscribe_33(arguments: ResponseStreamArguments) -> Outcome:
     return await_source(source) if executor.is_awaitable(source) else map_source(source)
 
 
-async def _subscribe_32(arguments: ResponseStreamArguments) -> Outcome:
-    """Subscribe like graphql-core 3.2."""
-    options = {k: f for k, f in arguments.options.items() if k not in RESOLVER_OPTIONS}
-    source = await _execution.create_source_event_stream(
-        arguments.schema, arguments.document, arguments.root, **arguments.operation, **options
-    )
+async def _map_events(
+    pending: Awaitable[Value], execute_event: Callable[[object], Outcome]
+) -> Outcome:
+    """Return the responses to the events of a stream of graphql-core 3.2."""
+    source = await pending
     if isinstance(source, ExecutionResult):
         return source
 
     async def await_event_result(payload: object) -> Outcome:
-        result = arguments.execute_event(payload)
+        result = execute_event(payload)
         return await result if isawaitable(result) else result
 
     return _execution.MapAsyncIterator(source, await_event_result)
@@ -486,14 +478,12 @@ def build_subscription(
     shared = (arguments.context, variables or None, document.name)
 
     def start_budget() -> ExecutionBudget | None:
-        return None if limits is None else ExecutionBudget.from_limits(limits)
+        return None if limits is None else ExecutionBudget(limits.fields, limits.seconds)
 
     def execute_with(budget: ExecutionBudget | None, event: object) -> Outcome:
-        if budget is None and library is None:
-            return execute(schema, document.ast, event, *shared, **options)
-        mode = ExecutionMode(budget, library)
-        run = partial(execute_within, mode, schema, document.ast, event, *shared, **options)
-        return run() if budget is None else execute_bounded(run, budget, document, build_result)
+        given = (schema, document.ast, event, *shared)
+        run = partial(execute_within, *given, budget=budget, library=library, **options)
+        return finish_execution(run, budget, document)
 
     def execute_here(event: object) -> Outcome:
         return execute_with(start_budget(), event)
@@ -511,19 +501,17 @@ def build_subscription(
             if budget is None or not deadline.expired():
                 raise
             budget.stop()
-            return build_stopped_result(budget, document)
+            return build_stopped_result(budget.reason, document)
 
-    operation = {
+    given = {
+        **resolvers,
         "context_value": arguments.context,
         "variable_values": variables,
         "operation_name": document.name,
+        **({} if library is None else {EXECUTOR_OPTION: library}),
     }
     execute_event = execute_here if run_in is None else execute_elsewhere
-    chosen = dict(resolvers) if library is None else {**resolvers, EXECUTOR_OPTION: library}
-    call = ResponseStreamArguments(
-        schema, document.ast, arguments.root, operation, chosen, execute_event
-    )
-    return lambda: open_response_stream(call)
+    return partial(open_response_stream, schema, document.ast, arguments.root, given, execute_event)
 
 
 def check_subscription(document: Document, variables: Mapping[str, object]) -> None:

@@ -59,13 +59,32 @@ class OperationTracer:
         """Return a context manager in which a span is the current one; it ends no span."""
         return self.api.use_span(span, end_on_exit=False)
 
-    def end_operation(self, span: Value, result: T) -> T:
-        """End the span of an operation, and return its Result or ExecutionResult."""
-        if result.errors:
+    def trace_operation(self, document: Document, execute: Callable[[], Outcome]) -> Outcome:
+        """Execute an operation within a span; return its outcome, or an awaitable of it."""
+        span, outcome = self.begin_operation(document), None
+        try:
+            with self.use(span):
+                outcome = execute()
+        finally:
+            if not isawaitable(outcome):
+                self._end_operation(span, outcome)
+        return self._await_outcome(span, outcome) if isawaitable(outcome) else outcome
+
+    async def _await_outcome(self, span: Value, pending: Awaitable[T]) -> T:
+        result = None
+        try:
+            with self.use(span):
+                result = await pending
+            return result
+        finally:
+            self._end_operation(span, result)
+
+    def _end_operation(self, span: Value, result: Result | ExecutionResult | None) -> None:
+        """End the span of an operation, given its result; None if it has raised an error."""
+        if result is not None and result.errors:
             span.set_attribute("graphql.error.count", len(result.errors))
             span.set_status(self.api.StatusCode.ERROR)
         span.end()
-        return result
 
     def wrap_resolver(self, resolve: Callable[..., Any]) -> Callable[..., Any]:
         """Return a resolver with a span for each call, until its value is awaited."""
@@ -115,18 +134,8 @@ class TracedAdapter(SchemaAdapter):
         extensions: Mapping[str, Any] | None = None,
     ) -> Result | Awaitable[Result]:
         """Execute a document; its span ends with the execution."""
-        span, outcome = self.tracer.begin_operation(document), None
-        try:
-            with self.tracer.use(span):
-                outcome = super().execute_document(
-                    document, variables, context, root, budget, extensions
-                )
-        finally:
-            if outcome is None:
-                span.end()
-        if isinstance(outcome, Result):
-            return self.tracer.end_operation(span, outcome)
-        return self._await_outcome(span, outcome)
+        given = (document, variables, context, root, budget, extensions)
+        return self.tracer.trace_operation(document, partial(super().execute_document, *given))  # type: ignore[no-any-return]
 
     def subscribe_document(self, document: Document, arguments: SubscriptionArguments) -> Stream:
         """Return the stream of a subscription, with a span for each event.
@@ -142,30 +151,9 @@ class TracedAdapter(SchemaAdapter):
         self, document: Document, run_in: Runner | None, execute: Callable[[], Outcome]
     ) -> Outcome:
         """Execute an event within a span, in a thread if the server does so."""
-        span = self.tracer.begin_operation(document)
-
-        def execute_in_span() -> Outcome:
-            with self.tracer.use(span):
-                return execute()
-
-        try:
-            outcome = execute_in_span() if run_in is None else await run_in(execute_in_span)
-            if isawaitable(outcome):
-                with self.tracer.use(span):
-                    outcome = await outcome
-        except BaseException:
-            span.end()
-            raise
-        return self.tracer.end_operation(span, outcome)
-
-    async def _await_outcome(self, span: Value, pending: Awaitable[Result]) -> Result:
-        try:
-            with self.tracer.use(span):
-                result = await pending
-        except BaseException:
-            span.end()
-            raise
-        return self.tracer.end_operation(span, result)
+        run = partial(self.tracer.trace_operation, document, execute)
+        outcome = run() if run_in is None else await run_in(run)
+        return await outcome if isawaitable(outcome) else outcome
 
 
 class TracedStrawberryAdapter(TracedAdapter, StrawberryAdapter):

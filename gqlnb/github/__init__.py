@@ -27,11 +27,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from gqlnb.github.harvester.estimate import Estimate
-    from gqlnb.github.harvester.folders import HarvestFolder
-    from gqlnb.github.harvester.folders import open_folder as open  # noqa: A004 - github.open()
-    from gqlnb.github.harvester.harvests import Harvest, estimate, harvest
+    from gqlnb.github.harvester.harvests import Estimate, Harvest, estimate, harvest
     from gqlnb.github.harvester.node_harvest import estimate_nodes, harvest_nodes
+    from gqlnb.github.harvester.storage import HarvestFolder
+    from gqlnb.github.harvester.storage import open_folder as open  # noqa: A004 - github.open()
     from gqlnb.github.standin.github_schema import schema, service
     from gqlnb.github.standin.http_app import app, serve
     from gqlnb.github.standin.repository_search import Population
@@ -59,9 +58,9 @@ __all__ = [
 ]
 
 _MODULE_BY_NAME = {
-    "Estimate": "gqlnb.github.harvester.estimate",
+    "Estimate": "gqlnb.github.harvester.harvests",
     "Harvest": "gqlnb.github.harvester.harvests",
-    "HarvestFolder": "gqlnb.github.harvester.folders",
+    "HarvestFolder": "gqlnb.github.harvester.storage",
     "Population": "gqlnb.github.standin.repository_search",
     "Simulation": "gqlnb.github.standin.simulation",
     "app": "gqlnb.github.standin.http_app",
@@ -69,7 +68,7 @@ _MODULE_BY_NAME = {
     "estimate_nodes": "gqlnb.github.harvester.node_harvest",
     "harvest_nodes": "gqlnb.github.harvester.node_harvest",
     "harvest": "gqlnb.github.harvester.harvests",
-    "open": "gqlnb.github.harvester.folders",
+    "open": "gqlnb.github.harvester.storage",
     "population": "gqlnb.github.standin.synthetic_data",
     "serve": "gqlnb.github.standin.http_app",
     "schema": "gqlnb.github.standin.github_schema",

@@ -13,12 +13,12 @@ from gqlnb.errors import AuthError, GqlnbError, QueryError, format_count, saniti
 from gqlnb.github.builtin_connections import DEMO, open_client
 from gqlnb.github.harvester.harvests import harvest_frame
 from gqlnb.github.harvester.requests import (
+    MIN_PAGE_SIZE,
     check_page_errors,
     explain_query_error,
     make_null_error,
     raise_partial_error,
 )
-from gqlnb.github.harvester.runner import MIN_PAGE_SIZE
 from gqlnb.github.search_syntax import MAX_PAGE_SIZE, MAX_SEARCH_RESULTS, list_search_notes
 from gqlnb.github.star_query import StarQuery, parse_star_query
 from gqlnb.http.error_responses import is_transient_error

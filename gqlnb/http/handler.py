@@ -289,38 +289,36 @@ async def handle_checked_request(
     request: HttpRequest, execute: ExecuteRequest, rules: ServerRules
 ) -> Response:
     """Answer a request after :func:`~gqlnb.http.preconditions.check_preconditions`."""
-    return add_cors_headers(await _execute(request, execute, rules), request, rules)
-
-
-async def _execute(request: HttpRequest, execute: ExecuteRequest, rules: ServerRules) -> Response:
     # Our own listener stops at the limit; other ASGI servers may deliver any body.
-    most = rules.limits.body
+    most, accept = rules.limits.body, request.headers.get("accept")
     if most is not None and len(request.body) > most:
-        return build_too_large_error(rules)
+        return add_cors_headers(build_too_large_error(rules), request, rules)
     try:
         parsed = parse_operations(request, rules)
     except BadRequestError as error:
         status = rules.statuses.malformed if error.is_json else 400
-        media_type = negotiate_media_type(request.headers.get("accept"))
-        return build_error_response(status, str(error), {"content-type": media_type})
-    if isinstance(parsed, list):
-        return await _execute_batch(parsed, execute, rules)
-    response = await _execute_single(parsed, request, execute, rules)
-    if request.method == "GET":  # caches may otherwise store the response to a GET
-        return replace(response, headers={**response.headers, "cache-control": "no-store"})
-    return response
+        headers = {"content-type": negotiate_media_type(accept)}
+        response = build_error_response(status, str(error), headers)
+    else:
+        if isinstance(parsed, list):
+            response = await _execute_batch(parsed, execute, rules)
+        else:
+            response = await _execute_single(parsed, accept, execute, rules)
+            if request.method == "GET":  # caches may otherwise store the response to a GET
+                headers = {**response.headers, "cache-control": "no-store"}
+                response = replace(response, headers=headers)
+    return add_cors_headers(response, request, rules)
 
 
 async def _execute_single(
-    parsed: Request, request: HttpRequest, execute: ExecuteRequest, rules: ServerRules
+    parsed: Request, accept: str | None, execute: ExecuteRequest, rules: ServerRules
 ) -> Response:
     masked: MaskedErrors = []
     try:
         done = await execute(parsed)
         if done.status in {405, 503}:
             return _build_refusal(done)
-        media_type = negotiate_media_type(request.headers.get("accept"))
-        return encode_response(done, media_type, rules, masked)
+        return encode_response(done, negotiate_media_type(accept), rules, masked)
     except RESOLVER_EXCEPTIONS as error:
         return build_internal_error(error, parsed.operation_name, masked)
 
@@ -343,6 +341,8 @@ def parse_operations(request: HttpRequest, rules: ServerRules) -> Request | list
         if request.method == "GET"
         else _parse_post(request, rules)
     )
+    if rules.context is None:
+        return parsed
     if isinstance(parsed, list):
         return [attach_http_request(item, request, rules) for item in parsed]
     return attach_http_request(parsed, request, rules)
@@ -414,7 +414,7 @@ def encode_response(
         status = 400 if graphql else 200
     else:
         status = done.status if done.status >= 400 else 422
-    body = encode_members(done, rules.limits, masked)
+    body = done.body or encode_members(done, rules.limits, masked)
     return Response(
         status,
         GRAPHQL_HEADERS if graphql else JSON_HEADERS,

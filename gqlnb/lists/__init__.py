@@ -1,5 +1,5 @@
 """Lists that are longer than an endpoint returns: windows, their plan, evidence, report and store.
 
-``windows`` and ``window_harvest`` do no I/O: they say what to request, and are given the answers.
-``store`` and ``part_files`` keep the rows of every harvest, in memory or in a folder.
+``window_harvest`` and ``list_harvest`` do no I/O: they say what to request, and are given the
+answers. ``store`` keeps the rows of every harvest, in memory or in a folder.
 """

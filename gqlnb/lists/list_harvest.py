@@ -23,7 +23,7 @@ from gqlnb.lists.list_store import (
     find_most_rows,
 )
 from gqlnb.lists.report import Coverage, Gap
-from gqlnb.lists.windows import Task, TaskQueue
+from gqlnb.lists.window_harvest import Task, TaskQueue
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from gqlnb.lists.columns import Slice
     from gqlnb.lists.list_store import Ends, ListStore
-    from gqlnb.lists.windows import TaskRequest
+    from gqlnb.lists.window_harvest import TaskRequest
 
     Result = TypeVar("Result")
     Steps = Generator[list["ListRequest"], list[Any], Result]

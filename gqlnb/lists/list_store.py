@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from gqlnb.lists.columns import ValueRange, parse_value
-from gqlnb.lists.part_files import find_repeated_rows, write_durably
 from gqlnb.lists.report import Changes
 from gqlnb.lists.store import (
     COVERAGE_NAME,
     HarvestStore,
     Part,
     StoredState,
+    find_repeated_rows,
+    write_durably,
 )
 from gqlnb.option_checks import explain_keywords
 from gqlnb.result.answer_notes import format_notes, summarize_notes

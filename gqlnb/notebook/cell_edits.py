@@ -102,7 +102,7 @@ def extract_fragment(schema: GraphQLSchema, code: str, start: int, end: int, nam
     head = len(code) - len(place.text)
     tokens = tokenize(place.text)
     within = [it for it in tokens if it.start >= place.offset and it.end <= end - head]
-    parent = getattr(parse_until(schema, tokens, place.offset, None).stack[-1], "parent", None)
+    parent = getattr(parse_until(schema, tokens, place.offset, None), "parent", None)
     _check_name(name, {b.text for a, b in pairwise(tokens) if a.text == "fragment"})
     if within and parent is not None:
         begin, finish = within[0].start, within[-1].end
@@ -134,7 +134,7 @@ def rename_at(code: str, cursor: int, name: str) -> str:
     if chosen:  # the values of the line belong to the variables
         line = re.sub(rf"((?:-p|--param)[ =]){re.escape(old)}=", rf"\g<1>{name}=", line)
     elif [it.text for it in tokens[at + 1 : at + 2]] == [":"]:
-        state = parse_until(None, tokens, tokens[at].start, None).stack[-1]
+        state = parse_until(None, tokens, tokens[at].start, None)
         chosen = [tokens[at]] if isinstance(state, SelectionSetState) else []
     if not chosen:
         msg = "Place the cursor on an alias or a variable."

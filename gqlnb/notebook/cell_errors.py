@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gqlnb.document.syntax import find_position
 from gqlnb.errors import PAGES_ADVICE, OptionError, QueryError, TextError
@@ -34,39 +34,12 @@ def require_query(option: str, document: Document) -> None:
         raise OptionError(msg)
 
 
-def get_partial_pages(error: BaseException) -> Result | None:
-    """Return the pages received before an error or an interrupt, None if there are none."""
-    result: Any = getattr(error, "result", None)
-    return result if getattr(result, "report", None) is not None else None
-
-
-def explain_partial_pages(error: BaseException, name: str, target: str) -> None:
-    """Add the extent and the name of the received pages to an error, and how to continue.
-
-    Parameters
-    ----------
-    error
-        The error or interrupt that ended the paging.
-    name
-        The name under which the pages are stored.
-    target
-        A Python expression for the target of the cell.
-    """
-    result = get_partial_pages(error)
-    if result is None:
-        return
-    extent = f"{result.report}. They are kept as {name}."
-    advice = f"To continue: gqlnb.connect({target}).resume({name})"
-    if isinstance(error, Exception):
-        add_error_lines(error, extent, advice)
-    else:
-        error.notes = (extent, advice)  # type: ignore[attr-defined]
-
-
-def add_error_lines(error: Exception, *lines: str) -> None:
-    """Append lines to the message of an error."""
+def add_error_lines(error: BaseException, *lines: str) -> None:
+    """Append lines to the message of an error, or of an interrupt."""
     text = "\n  ".join(lines)
-    if isinstance(error, TextError) and error.problems:
+    if isinstance(error, KeyboardInterrupt):
+        error.notes = lines  # type: ignore[attr-defined]
+    elif isinstance(error, TextError) and error.problems:
         *before, last = error.problems
         hint = f"{last.hint}\n  {text}" if last.hint else text
         error.problems = (*before, replace(last, hint=hint))

@@ -27,10 +27,9 @@ from gqlnb.errors import (
 )
 from gqlnb.notebook.cell_errors import (
     PAGES_NAME,
+    add_error_lines,
     clear_positions,
     describe_incomplete,
-    explain_partial_pages,
-    get_partial_pages,
     locate_problem,
     require_query,
 )
@@ -357,17 +356,15 @@ class CellRunner:
         )
         from gqlnb.notebook.subscription_cell import follow_subscription  # loads numpy, and more
 
-        outcome = follow_subscription(
-            stream, options, self._settings, self._kind, self._export_path, shell.user_ns
-        )
-        self._state.history.add(self._target.name, document, outcome.description, self._text)
-        if outcome.error is not None:
-            raise outcome.error
-        return outcome.value
+        with self._record_outcome(document) as outcome:
+            value, outcome[0] = follow_subscription(
+                stream, options, self._settings, self._kind, self._export_path, shell.user_ns
+            )
+        return value
 
     def _execute(self, document: Document, variables: Mapping[str, object]) -> Result:
         options = self._options
-        with self._record_outcome(document) as answers:
+        with self._record_outcome(document) as outcome:
             if options.paginate:
                 result = self._collect_pages(document, variables)
             elif document.incremental_directives:
@@ -376,23 +373,22 @@ class CellRunner:
                 result = self._target.client.execute(
                     document, variables, operation=options.operation, validate=self._validate
                 )
-            answers.append(result)
+            if result.errors:  # without decoding the data
+                outcome[0] = format_count(len(result.errors), "error")
         return locate_in_cell(result, self._lines_above, self._line_label, self._line_count)
 
     @contextmanager
-    def _record_outcome(self, document: Document) -> Iterator[list[Result]]:
-        """Add an operation to the history when it ends, with the errors of its answer."""
-        answers: list[Result] = []
-        outcome = "interrupted"  # a KeyboardInterrupt passes the clause below
+    def _record_outcome(self, document: Document) -> Iterator[list[str]]:
+        """Add an operation to the history when it ends, with the yielded word for its outcome."""
+        outcome = ["data"]
         try:
-            yield answers
-            errors = sum(len(result.errors) for result in answers)  # without decoding the data
-            outcome = format_count(errors, "error") if errors else "data"
-        except GqlnbError as error:
-            outcome = type(error).__name__
+            yield outcome
+        except BaseException as error:
+            is_interrupt = isinstance(error, KeyboardInterrupt)
+            outcome[0] = "interrupted" if is_interrupt else type(error).__name__
             raise
         finally:
-            self._state.history.add(self._target.name, document, outcome, self._text)
+            self._state.history.add(self._target.name, document, outcome[0], self._text)
 
     def _follow_parts(self, document: Document, variables: Mapping[str, object]) -> Result:
         """Return the merged answer of ``@defer`` and ``@stream``, shown while it arrives."""
@@ -435,8 +431,8 @@ class CellRunner:
                 max_results=options.max_results,
             )
         except (GqlnbError, KeyboardInterrupt) as error:
-            pages = get_partial_pages(error)
-            if pages is not None:
+            pages: Any = getattr(error, "result", None)
+            if getattr(pages, "report", None) is not None:
                 name = options.output or PAGES_NAME
                 self._state.shell.user_ns[name] = locate_in_cell(
                     pages, self._lines_above, self._line_label, self._line_count
@@ -444,7 +440,10 @@ class CellRunner:
                 # A Python expression for the target, to continue from there.
                 word = options.connection or options.target
                 is_object = word in self._names and not self._target.cached
-                explain_partial_pages(error, name, word if is_object else repr(self._target.name))
+                target = word if is_object else repr(self._target.name)
+                extent = f"{pages.report}. They are kept as {name}."
+                advice = f"To continue: gqlnb.connect({target}).resume({name})"
+                add_error_lines(error, extent, advice)
             raise
 
     def _execute_and_convert(

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from traitlets.config import Configurable
 
     from gqlnb.notebook.completion.completion_context import CompletionProvider
+    from gqlnb.notebook.panel import Panel
 
 
 MATCHER = "gqlnb"
@@ -53,20 +54,13 @@ class TabCompleter:
     ----------
     shell
         The shell.
-    create_provider
-        Creates the source of names and schemas on first use, so that loading stays cheap.
-    create_panel
-        Creates the function that answers JupyterLab's panel, on first use too.
+    magic
+        The magic, with the state of the notebook.
     """
 
-    def __init__(
-        self,
-        shell: InteractiveShell,
-        create_provider: Callable[[], CompletionProvider],
-        create_panel: Callable[[], Callable[[str], object]],
-    ) -> None:
+    def __init__(self, shell: InteractiveShell, magic: GraphQLMagic) -> None:
         self.shell = shell
-        self._create_provider, self._create_panel = create_provider, create_panel
+        self._magic = magic
         self._original_inspect: Any = None
         self._original_complete: Any = None
         self._replaced: dict[str, Any] = {}  # our methods by the names of the kernel's
@@ -78,13 +72,18 @@ class TabCompleter:
 
         self.matcher = matcher
 
+    # Made on first use, so that loading the extension stays cheap.
     @cached_property
     def _provider(self) -> CompletionProvider:
-        return self._create_provider()
+        from gqlnb.notebook.completion.completion_context import CompletionProvider
+
+        return CompletionProvider(self._magic.state, self._magic.graphql.__doc__ or "")  # type: ignore[misc]
 
     @cached_property
-    def _answer_panel(self) -> Callable[[str], object]:
-        return self._create_panel()
+    def _panel(self) -> Panel:
+        from gqlnb.notebook.panel import Panel
+
+        return Panel(self._magic.state)
 
     def install(self) -> None:
         """Add the completer to the shell, and to its kernel if it has one."""
@@ -156,7 +155,7 @@ class TabCompleter:
         """Answer a completion request: in GraphQL with rich entries, elsewhere as the kernel."""
         # The questions of JupyterLab's panel are such requests too.
         if code.startswith(PANEL_PREFIX):
-            answer = self._answer_panel(code.removeprefix(PANEL_PREFIX))
+            answer = self._panel.answer(code.removeprefix(PANEL_PREFIX))
             empty = {"matches": [], "cursor_start": 0, "cursor_end": 0}
             return {"status": "ok", **empty, "metadata": {"gqlnb": answer}}
         offset = len(code) if cursor_pos is None else cursor_pos
@@ -269,17 +268,7 @@ def load_ipython_extension(ipython: InteractiveShell) -> None:
             replaced[kind, name] = magics[kind].get(name)
             magics[kind][name] = run
 
-    def create_provider() -> CompletionProvider:
-        from gqlnb.notebook.completion.completion_context import CompletionProvider
-
-        return CompletionProvider(magic.state, run.__doc__ or "")
-
-    def create_panel() -> Callable[[str], object]:
-        from gqlnb.notebook.panel import Panel
-
-        return Panel(magic.state).answer
-
-    completer = TabCompleter(ipython, create_provider, create_panel)
+    completer = TabCompleter(ipython, magic)
     completer.install()
     ipython.input_transformers_cleanup.insert(0, move_help_to_line)
     for mime, show_summary in SCHEMA_FORMATS.items():

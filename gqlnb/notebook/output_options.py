@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from gqlnb.result.result import Result
 
 
+SUFFIXES = (".csv", ".parquet", ".xlsx", ".json", ".graphql")  # of --export-to
 MAPPED_NAME = "_mapped"  # like the names that IPython gives to unnamed values
 FRAME_TYPES = ("result", "frame", "pandas", "polars", "arrow")
 EXCLUDED = ("--paginate", "--interact", "--no-execute", "--dry-run", "--explain", "--profile")
@@ -135,10 +136,7 @@ def map_inputs(
             counts = kept_frame.attrs
             kept = f"{counts['answered']:,} of {counts['inputs']:,} inputs were answered."
             advice = f"They are kept as {name}. To continue, add to the cell: --resume {name}"
-            if isinstance(error, GqlnbError):
-                add_error_lines(error, kept, advice)
-            else:
-                error.notes = (kept, advice)  # type: ignore[attr-defined]
+            add_error_lines(error, kept, advice)
         raise
     if text := frame._describe_errors():  # also where the frame itself is not shown
         show(Note([text], wrong=True))
@@ -205,9 +203,8 @@ def check_export_path(name: str) -> Path:
         If the suffix is unknown or the folder does not exist.
     """
     path = Path(name).expanduser()
-    if path.suffix.lower() not in WRITERS:
-        suffixes = ", ".join(WRITERS)
-        msg = f"--export-to {sanitize_text(name, 80)}: its name must end in {suffixes}."
+    if path.suffix.lower() not in SUFFIXES:
+        msg = f"--export-to {sanitize_text(name, 80)}: its name must end in {', '.join(SUFFIXES)}."
         raise OptionError(msg)
     if not path.parent.is_dir():
         folder = sanitize_text(path.parent, 80)
@@ -228,7 +225,7 @@ def export_result(result: Result, path: Path, *, strict: bool = True) -> str:
     """
     try:
         with open_replacement(path, private=False) as temporary:
-            content = WRITERS[path.suffix.lower()](result, temporary, strict=strict)
+            content = _write_file(result, temporary, path.suffix.lower(), strict=strict)
     except GqlnbError as error:  # no rows, or more than one list of them
         error.result = result
         raise
@@ -240,39 +237,25 @@ def export_result(result: Result, path: Path, *, strict: bool = True) -> str:
     raise OptionError(msg, result=result)
 
 
-def _write_csv(result: Result, path: Path, *, strict: bool) -> str:
-    result.to_csv(path, strict=strict, lineterminator="\n")
+def _write_file(result: Result, path: Path, suffix: str, *, strict: bool) -> str:
+    """Write an answer in the format of a suffix, and return what was written."""
+    match suffix:
+        case ".json":
+            path.write_bytes(msgspec.json.format(dump_json(result.data), indent=2) + b"\n")
+            return "the data"
+        case ".graphql":
+            text = result.document.text if result.document is not None else ""
+            path.write_text(f"{text.strip()}\n", encoding="utf-8")
+            return "the operation"
+        case ".xlsx":
+            result.to_excel(path, strict=strict)
+            return format_count(len(result.tables(strict=strict, quiet=True)), "sheet")
+        case ".csv":
+            result.to_csv(path, strict=strict, lineterminator="\n")
+        case ".parquet":
+            result.to_parquet(path, strict=strict)
     return format_count(len(result.frame(strict=strict)), "row")
 
-
-def _write_parquet(result: Result, path: Path, *, strict: bool) -> str:
-    result.to_parquet(path, strict=strict)
-    return format_count(len(result.frame(strict=strict)), "row")
-
-
-def _write_excel(result: Result, path: Path, *, strict: bool) -> str:
-    result.to_excel(path, strict=strict)
-    return format_count(len(result.tables(strict=strict, quiet=True)), "sheet")
-
-
-def _write_json(result: Result, path: Path, **_: bool) -> str:
-    path.write_bytes(msgspec.json.format(dump_json(result.data), indent=2) + b"\n")
-    return "the data"
-
-
-def _write_query(result: Result, path: Path, **_: bool) -> str:
-    text = result.document.text if result.document is not None else ""
-    path.write_text(f"{text.strip()}\n", encoding="utf-8")
-    return "the operation"
-
-
-WRITERS: dict[str, Callable[..., str]] = {
-    ".csv": _write_csv,
-    ".parquet": _write_parquet,
-    ".xlsx": _write_excel,
-    ".json": _write_json,
-    ".graphql": _write_query,
-}
 
 METER = "rateLimit"  # the field for the budget at GitHub and compatible endpoints
 VARIABLE_LENGTH = 120  # characters of a variable

@@ -6,7 +6,7 @@ import sys
 from contextlib import suppress
 from threading import Event
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from pyarrow.parquet import write_table
 
@@ -39,14 +39,6 @@ LIVE_NAME = "_live"  # like the names that IPython gives to unnamed values
 TERMINAL_INTERVAL = 0.2  # seconds between updates of the status line
 
 
-class SubscriptionOutcome(NamedTuple):
-    """The end of a subscription cell: its value or its error, and an entry for the history."""
-
-    value: object
-    error: Exception | None
-    description: str
-
-
 def follow_subscription(
     stream: Iterable[Result] | AsyncIterable[Result],
     options: Namespace,
@@ -54,7 +46,7 @@ def follow_subscription(
     kind: str,
     path: Path | None,
     user_ns: MutableMapping[str, object],
-) -> SubscriptionOutcome:
+) -> tuple[object, str]:
     """Follow a subscription until it ends; an interrupt is a regular end.
 
     Parameters
@@ -74,8 +66,9 @@ def follow_subscription(
 
     Returns
     -------
-    SubscriptionOutcome
-        After an error the rows are stored under the name of ``--output``, else as ``_live``.
+    (object, str)
+        The value, and the number of events for the history. After an error the rows are stored
+        under the name of ``--output``, else as ``_live``.
 
     Raises
     ------
@@ -97,7 +90,7 @@ def follow_subscription(
         if path is not None:
             export: Any = _LiveFrameExport(live)
             lines = [export_result(export, path)]
-    except Exception as error:  # noqa: BLE001 - the caller raises it, after the history is written
+    except Exception as error:
         if live.events:
             if not options.silent:
                 show(live)
@@ -106,7 +99,7 @@ def follow_subscription(
                 error.result = None  # the data of the last event are among the stored rows
                 count = format_count(live.events, "event")
                 add_error_lines(error, f"{count} received; the rows are kept as {name}.")
-        return SubscriptionOutcome(None, error, type(error).__name__)
+        raise
     finally:
         live.stop()
     count = format_count(live.events, "event")
@@ -115,7 +108,7 @@ def follow_subscription(
         lines.append(f"{perf_counter() - start:.1f} s, {count}")
     if lines:
         show(Note(lines))
-    return SubscriptionOutcome(value, None, count)
+    return value, count
 
 
 def watch_until_end(live: LiveFrame, *, quiet: bool) -> None:
@@ -220,25 +213,6 @@ class _LiveFrameExport:
         return frame
 
 
-class LivePart:
-    """The answer so far, as an output."""
-
-    def __init__(self) -> None:
-        self.count = 0
-        self.result: Result | None = None
-
-    def build_bundle(self, hint: str) -> MimeBundle:
-        """Return the answer so far, with the number of its parts above it."""
-        if self.result is None:
-            return EMPTY_BUNDLE
-        note = Note([f"{format_count(self.count, 'part')} received. {hint}"])
-        shown, _ = render_bundle(self.result)
-        return {
-            "text/plain": f"{note!r}\n{shown['text/plain']}",
-            "text/html": f"{note._repr_html_()}{shown['text/html']}",
-        }
-
-
 def follow_parts(stream: Iterable[Result], *, quiet: bool) -> Result:
     """Return the last result of an answer in parts.
 
@@ -257,19 +231,31 @@ def follow_parts(stream: Iterable[Result], *, quiet: bool) -> Result:
     AnswerError
         If there was no part.
     """
-    live, finished = LivePart(), Event()
-    updater = OutputUpdater(live.build_bundle, lambda: live.count, finished)
+    last: Result | None = None
+    count, finished = 0, Event()
+
+    def build_bundle(hint: str) -> MimeBundle:
+        if last is None:
+            return EMPTY_BUNDLE
+        note = Note([f"{format_count(count, 'part')} received. {hint}"])
+        bundle, _ = render_bundle(last)
+        return {
+            "text/plain": f"{note!r}\n{bundle['text/plain']}",
+            "text/html": f"{note._repr_html_()}{bundle['text/html']}",
+        }
+
+    updater = OutputUpdater(build_bundle, lambda: count, finished)
     if not quiet and is_in_kernel():
         updater.show(keep=False, hint="More parts follow; the interrupt button ends it.")
     try:
         for result in stream:
-            live.result, live.count = result, live.count + 1
+            last, count = result, count + 1
             updater.news.set()
     finally:
         finished.set()
         updater.news.set()
         updater.wait()
-    if live.result is None:
+    if last is None:
         msg = "The answer ended before its first part."
         raise AnswerError(msg)
-    return live.result
+    return last

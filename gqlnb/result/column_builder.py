@@ -312,21 +312,20 @@ class ColumnBuilder:
                 f"column {column.name!r} keeps them as received."
             )
         self._form = form if form in self.kind.other_forms else ""
+        self._count = 0  # of the values so far
         self._arrays: list[pa.Array] = []  # or, if the kind says so,
         self._values: list[Any] = []
         self._pandas_array: Any = None
         self._durations: pa.Array | None = None
         self._item_column: ColumnBuilder | None = None  # the items of lists in cells
 
-    def add_values(self, values: list[object], start: int, *, checked: bool) -> None:
-        """Add the values of some rows.
+    def add_values(self, values: list[object], *, checked: bool = False) -> None:
+        """Add the values of the next rows.
 
         Parameters
         ----------
         values
             One value for each row, None for null.
-        start
-            The number of the first of these rows in the table.
         checked
             Whether they are known to have the JSON types of the scalar.
 
@@ -339,19 +338,20 @@ class ColumnBuilder:
             values = [*map(remove_decimals, values)]
         try:
             if not self.kind.as_objects:
-                self._arrays.append(self._build_array(values, start, checked=checked))
+                self._arrays.append(self._build_array(values, checked=checked))
             elif self.has_cells:
-                self._values += self._build_cells(values, start, checked=checked)
+                self._values += self._build_cells(values, checked=checked)
             else:
                 present = values if checked or self.keeps_values else _replace_missing(values)
-                fix = self.kind.convert
-                self._values += present if fix is None else self._fix_values(present, fix, start)
+                self._values += self._fix_values(present)
         except (WiderError, OtherFormError) as error:
             if isinstance(error, OtherFormError):
-                self._change_form(error.form, start)
+                self._change_form(error.form)
             else:
-                self._widen_type(start, error)
-            self.add_values(values, start, checked=checked)
+                self._widen_type(error)
+            self.add_values(values, checked=checked)
+        else:
+            self._count += len(values)
 
     def add_array(self, array: pa.Array) -> None:
         """Add values that are in Arrow already, of the type that :meth:`to_arrow` returns.
@@ -359,10 +359,11 @@ class ColumnBuilder:
         Only for kinds whose columns are Arrow arrays; an enum is given as text.
         """
         self._arrays.append(array)
+        self._count += len(array)
 
-    def _change_form(self, form: str, count: int) -> None:
-        """Switch to another form of the scalar, after `count` values that are all null."""
-        name, other = self.column.shape.type, self.kind.other_forms[form]
+    def _change_form(self, form: str) -> None:
+        """Switch to another form of the scalar, after values that are all null."""
+        count, name, other = self._count, self.column.shape.type, self.kind.other_forms[form]
         self.kind = other.scalar
         self._values, self._arrays = [], []
         if self.kind.as_objects:
@@ -376,8 +377,8 @@ class ColumnBuilder:
                 "columns without values too."
             )
 
-    def _widen_type(self, start: int, cause: ValueError) -> None:
-        """Switch to the wider form of the scalar, which a row from `start` on needs."""
+    def _widen_type(self, cause: ValueError) -> None:
+        """Switch to the wider form of the scalar, which one of the next rows needs."""
         self.kind = self.kind.wider or self.kind
         if self.kind.as_objects:
             self._values = [value for array in self._arrays for value in array.to_pylist()]
@@ -395,11 +396,13 @@ class ColumnBuilder:
         else:
             return
         value = array[row - sum(map(len, self._arrays[:number]))]
-        reason = f"in row {start:,} or a later one, {cause}, and {arrow_type} does not hold both"
+        reason = (
+            f"in row {self._count:,} or a later one, {cause}, and {arrow_type} does not hold both"
+        )
         fault = f"is {sanitize_text(str(value), VALUE_SHOWN)} ({reason})"
         raise self._build_error(fault, row)
 
-    def _build_array(self, values: list[Any], start: int, *, checked: bool) -> pa.Array:
+    def _build_array(self, values: list[Any], *, checked: bool) -> pa.Array:
         kind = self.kind
         arrow_type = ARROW_TYPES[kind.arrow]
         if kind.exact_types and (
@@ -420,8 +423,7 @@ class ColumnBuilder:
                 return pa.array(values, ARROW_TYPES[kind.stored]).cast(arrow_type)
             except CONVERSION_ERRORS:
                 pass  # converted one by one, to fix them or to find the first that does not fit
-        right = _replace_missing(values)
-        right = right if kind.convert is None else self._fix_values(right, kind.convert, start)
+        right = self._fix_values(_replace_missing(values))
         try:
             return pa.array(right, arrow_type)
         except CONVERSION_ERRORS as error:
@@ -429,11 +431,12 @@ class ColumnBuilder:
         # Arrow does not say which value it is.
         place = _find_first_misfit(right, lambda value: pa.array([value], arrow_type))
         fault = f"is {_format_value(values[place])} ({reason})"
-        raise self._build_error(fault, start + place)
+        raise self._build_error(fault, self._count + place)
 
-    def _fix_values(
-        self, values: list[object], fix: Callable[[Any], Any], start: int
-    ) -> list[object]:
+    def _fix_values(self, values: list[object]) -> list[object]:
+        fix = self.kind.convert
+        if fix is None:
+            return values
         fixed: list[object] = []
         try:
             for value in values:
@@ -451,21 +454,19 @@ class ColumnBuilder:
             return fixed
         because = f" ({reason})" if reason else ""
         fault = f"is {_format_value(values[len(fixed)])}{because}"
-        raise self._build_error(fault, start + len(fixed))
+        raise self._build_error(fault, self._count + len(fixed))
 
     def _is_null(self, values: list[object]) -> bool:
         """Return whether these values and all values before are null."""
         arrays = all(array.null_count == len(array) for array in self._arrays)
         return arrays and all(value is None for value in chain(self._values, values))
 
-    def _build_cells(
-        self, values: list[Any], start: int, *, checked: bool
-    ) -> list[list[object] | None]:
+    def _build_cells(self, values: list[Any], *, checked: bool) -> list[list[object] | None]:
         cells: list[list[object] | None] = []
         for value in values:
             if value is not None and not isinstance(value, (list, tuple)):
                 fault = f"is {_format_value(value)}, not a list"
-                raise self._build_error(fault, start + len(cells))
+                raise self._build_error(fault, self._count + len(cells))
             cell = None if value is None else build_cell(value, self.column)
             cells.append(cell if cell is None or checked else _replace_missing(cell))
         return cells
@@ -486,8 +487,8 @@ class ColumnBuilder:
         if self.has_cells:
             self._convert_items()
         if self._form and self._is_null([]):
-            remark, count = self.remark, len(self._values) + sum(map(len, self._arrays))
-            self._change_form(self._form, count)
+            remark = self.remark
+            self._change_form(self._form)
             self.remark = remark
         if self.kind.arrow in DURATION_NAMES:
             self._convert_durations()
@@ -520,7 +521,7 @@ class ColumnBuilder:
             ends.append(len(items))
         column = ColumnBuilder(ResultColumn(self.column.name, leaf, nullable=True), self.table)
         try:
-            column.add_values(items, 0, checked=False)
+            column.add_values(items)
             column.close()
         except ColumnValueError as error:
             number, reason = error.row or 0, error.reason

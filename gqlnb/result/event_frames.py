@@ -230,7 +230,7 @@ def collect_frame(
 
 def build_events_frames(results: Sequence[Result]) -> Frames:
     """Return a tidy frame of the results, ``"events"``, and one for each list in them."""
-    return Frames(_combine_results(results), lambda _, attrs: dict(attrs), strict=False)
+    return Frames(_combine_results(results), strict=False)
 
 
 def _combine_results(results: Sequence[Result], document: Document | None = None) -> AnswerData:

@@ -6,7 +6,6 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from operator import methodcaller
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -52,13 +51,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from gqlnb.result.decoder import DataSource
-    from gqlnb.result.shape import ScalarForms
     from gqlnb.result.table_reader import TableRows
-    from gqlnb.result.tables import DataHolder, ReadPlan
+    from gqlnb.result.tables import ReadPlan
 
     PandasArray = pd.api.extensions.ExtensionArray | NDArray[np.object_]
     ErrorPath = tuple[str | int, ...]
+    FileOrPath = str | PathLike[str] | IO[Any]
 
 
 ALIAS_COLUMN = "field"
@@ -69,26 +67,7 @@ class AnswerFrames(AnswerData):
     """The data of a result, with the frames, tables and files that are made of them.
 
     The options `short`, `explode` and `strict` of its methods are those of :func:`read_columns`.
-
-    Parameters
-    ----------
-    holder, shape, source, forms
-        As for :class:`AnswerData`.
-    mark
-        Called with these data, path and ``attrs`` of each frame that is read; returns them with
-        those of the result.
     """
-
-    def __init__(
-        self,
-        holder: DataHolder,
-        shape: Shape,
-        source: DataSource | None,
-        forms: ScalarForms,
-        mark: Callable[..., dict[Any, object]],
-    ) -> None:
-        super().__init__(holder, shape, source, forms)
-        self._mark = mark
 
     def combine_aliases(self, data: object, path: str) -> AnswerFrames:
         """Return these data with the objects under several names as a list, at its path.
@@ -128,23 +107,11 @@ class AnswerFrames(AnswerData):
         root = replace(self.shape, children={place_name: listed, **beside}, cache={})
         others = data if isinstance(data, dict) else {}
         holder = SimpleNamespace(data={**others, place_name: rows})
-        whole = AnswerFrames(holder, root, None, self.forms, self._mark)
-        whole.infers = self.infers
-        whole.remarks, whole.inferred = self.remarks, self.inferred
-        whole.renumbered = self.renumbered
-        return whole
-
-    def _read_columns(
-        self,
-        path: str | None,
-        **options: Any,  # noqa: ANN401 - of several types
-    ) -> tuple[dict[str, FrameColumn], int, dict[Any, object]]:
-        columns, count, attrs = read_columns(self, path, **options)
-        return columns, count, self._mark(self, path, attrs)
+        return replace(self, holder=holder, shape=root, source=None)
 
     def build_frame(self, path: str | None, *, nullable: bool, **options: Any) -> pd.DataFrame:  # noqa: ANN401
         """Return the frame of a list; warn about integers that its plain dtypes do not hold."""
-        columns, count, attrs = self._read_columns(path, **options)
+        columns, count, attrs = read_columns(self, path, **options)
         frame = build_frame(columns, count)
         frame.attrs = attrs
         if nullable:
@@ -160,16 +127,16 @@ class AnswerFrames(AnswerData):
 
     def build_frames(self, *, strict: bool, quiet: bool = False) -> Frames:
         """Return the frames of all lists."""
-        return Frames(self, partial(self._mark, self, quiet=quiet), strict=strict)
+        return Frames(self, strict=strict, quiet=quiet)
 
     def build_table(self, path: str | None, **options: Any) -> pa.Table:  # noqa: ANN401
         """Return a list as an Arrow table."""
-        columns, _, _ = self._read_columns(path, **options)
+        columns, _, _ = read_columns(self, path, **options)
         return build_table(columns)
 
     def write_parquet(
         self,
-        file: str | PathLike[str] | IO[bytes],
+        file: FileOrPath,
         path: str | None,
         options: Mapping[str, Any],
         **shape: Any,  # noqa: ANN401
@@ -177,30 +144,24 @@ class AnswerFrames(AnswerData):
         """Write a list as Parquet, with `options` of pyarrow."""
         from pyarrow.parquet import write_table
 
-        columns, _, attrs = self._read_columns(path, **shape)
+        columns, _, attrs = read_columns(self, path, **shape)
         write_table(build_parquet_table(build_table(columns), attrs), file, **options)
 
     def write_csv(
         self,
-        file: str | PathLike[str] | IO[str] | None,
+        file: FileOrPath | None,
         path: str | None,
         options: Mapping[str, Any],
         **shape: Any,  # noqa: ANN401
     ) -> str | None:
         """Write a list as CSV, with `options` of pandas; return the text without a file."""
-        columns, count, _ = self._read_columns(path, **shape)
+        columns, count, _ = read_columns(self, path, **shape)
         frame = assemble_frame({name: c.to_text_array() for name, c in columns.items()}, count)
         text: str | None = frame.to_csv(file, **{"index": False, **options})
         return text
 
     def write_excel(
-        self,
-        file: str | PathLike[str] | IO[bytes],
-        path: str | None,
-        *,
-        short: bool,
-        explode: str | None,
-        strict: bool,
+        self, file: FileOrPath, path: str | None, *, short: bool, explode: str | None, strict: bool
     ) -> None:
         """Write all lists, or the one at a path, as the sheets of a workbook."""
         if path is None and explode is None:
@@ -239,7 +200,11 @@ class AnswerFrames(AnswerData):
             frame = build_frame({c.column.name: c for c in rows.columns}, rows.count)
             count = _count_items(outline, table)
             beside = _collect_values_beside(self, outline, table)
-            nested = tuple(inner.name for inner in outer.walk() if inner is not outer)
+            nested = {
+                inner.name: _judge_first_lists(self, inner.name, limit)
+                for inner in outer.walk()
+                if inner is not outer
+            }
             verdict = _judge_list(self, beside, table, count)
             previews[table.name] = Preview(frame, count - rows.dropped, beside, nested, verdict)
         return previews
@@ -270,7 +235,8 @@ class AnswerFrames(AnswerData):
 
     def read_list(self, path: str | None) -> tuple[dict[str, FrameColumn], dict[str, bool]]:
         """Return the columns of a list, and whether their values may be missing; no warnings."""
-        columns, _, _ = read_columns(self, path, strict=False)
+        unmarked = replace(self, mark=None, infers=False)  # one of many
+        columns, _, _ = read_columns(unmarked, path, strict=False)
         table = choose_table(self.shape, self.holder, path)
         return columns, {column.name: column.nullable for column in table.columns}
 
@@ -376,7 +342,7 @@ def read_columns(
     explode: str | None = None,
     strict: bool = True,
     numbered: str | None = None,
-) -> tuple[dict[str, FrameColumn], int, dict[str, object]]:
+) -> tuple[dict[str, FrameColumn], int, dict[Any, object]]:
     """Return the columns of a list by name, the number of rows, and the ``attrs`` of its frame.
 
     Parameters
@@ -412,7 +378,7 @@ def read_columns(
     attrs = _build_attrs(answer, outline, tables, table)
     for inner in exploded:
         _add_verdict(attrs, _judge_inner_lists(answer, tables, inner), count)
-    return columns, count, attrs
+    return columns, count, attrs if answer.mark is None else answer.mark(answer, path, attrs)
 
 
 class Frames(Mapping[str, pd.DataFrame]):
@@ -422,23 +388,15 @@ class Frames(Mapping[str, pd.DataFrame]):
     ----------
     answer
         The data and their shape.
-    mark
-        Called with name and ``attrs`` of each frame when it is read; returns them with those of the
-        result.
     strict
         Whether a value that does not fit its column is an error.
+    quiet
+        Whether to give no warnings about the result.
     """
 
-    def __init__(
-        self,
-        answer: AnswerData,
-        mark: Callable[[str, Mapping[Any, object]], dict[Any, object]],
-        *,
-        strict: bool = True,
-    ) -> None:
+    def __init__(self, answer: AnswerData, *, strict: bool = True, quiet: bool = False) -> None:
         self._answer = answer
-        self._mark = mark
-        self._strict = strict
+        self._strict, self._quiet = strict, quiet
         self._names = list(get_read_plan(answer.shape).wanted)
         self._frames: dict[str, pd.DataFrame] = {}
         self._reads_singly = False
@@ -455,7 +413,8 @@ class Frames(Mapping[str, pd.DataFrame]):
         if name not in self._frames:
             self._frames |= self._read_frames(frozenset({name}))
         frame = self._frames[name]
-        frame.attrs = self._mark(name, frame.attrs)
+        if self._answer.mark is not None:
+            frame.attrs = self._answer.mark(self._answer, name, frame.attrs, quiet=self._quiet)
         return frame
 
     def _read_frames(self, wanted: frozenset[str] | None) -> dict[str, pd.DataFrame]:
@@ -619,6 +578,13 @@ def _judge_inner_lists(
     holder, depth = answer.holder, len(table.full_path) - len(table.path)
     document, variables = getattr(holder, "document", None), getattr(holder, "variables", None)
     return judge_inner_lists(beside, table.full_path, lengths, document, variables, depth)
+
+
+def _judge_first_lists(answer: AnswerData, name: str, limit: int | None) -> Verdict | None:
+    """Judge the lists of a name in the first `limit` rows of the list around them."""
+    plan, table, _ = _get_list_plan(answer, name)
+    tables, _ = read_tables(answer, plan, strict=False, limit=limit)
+    return _judge_inner_lists(answer, tables, table)
 
 
 def is_part(name: str, path: Sequence[str]) -> bool:

@@ -62,6 +62,8 @@ HUGE = 1e15  # larger floats use scientific notation
 BAR_WIDTH = 20  # characters of the longest bar
 ALIKE_SHARE = 0.8  # of the maximum: bars between the two look the same
 MISSING = "<NA>"  # as in pandas
+# By the state of a verdict.
+NESTED_DOUBTS: dict[str | None, str] = {"more": " (more exist)", "unknown": " (perhaps more)"}
 FETCH_ALL = "--paginate fetches all"  # an option of cells and of `gqlnb query`
 # ASCII without characters that would end an attribute; a text with any other is not a link.
 LINK = re.compile(r"https?://[!#-;=?-\[\]_a-z~]+")
@@ -104,7 +106,8 @@ class Preview(NamedTuple):
     beside
         The values selected beside the list, by dotted name; null for a list that is null.
     nested
-        The names of the lists within its rows, in ``.frames`` of the result.
+        The names of the lists within its rows, in ``.frames`` of the result, with whether those of
+        the first rows are whole: a table of 20,000 rows is shown without reading the others.
     verdict
         Whether the list is whole, if it is of one answer.
     """
@@ -112,7 +115,7 @@ class Preview(NamedTuple):
     frame: pd.DataFrame
     rows: int
     beside: dict[str, object]
-    nested: tuple[str, ...] = ()
+    nested: Mapping[str, Verdict | None] = {}
     verdict: Verdict | None = None
 
 
@@ -629,7 +632,10 @@ def _join_html(result: Renderable, layout: Layout) -> str:
 def _build_table_caption(table: Preview) -> str:
     """Return the caption of a table, with the frames of the lists in its rows."""
     caption = build_caption(table.frame, table.rows, table.verdict)
-    names = ", ".join(f'.frames["{sanitize_text(name, 120)}"]' for name in table.nested)
+    names = ", ".join(
+        f'.frames["{sanitize_text(name, 120)}"]{NESTED_DOUBTS.get(verdict and verdict.state, "")}'
+        for name, verdict in table.nested.items()
+    )
     return f"{caption}; nested lists: {names}" if names else caption
 
 

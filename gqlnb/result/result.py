@@ -953,9 +953,7 @@ def build_data_result(
 
 def read_list(result: Result, path: str | None) -> tuple[dict[str, FrameColumn], dict[str, bool]]:
     """Return the columns of a list, and whether their values may be missing; without warnings."""
-    answer = result._load_answer()
-    answer.infers = False  # one of many
-    return answer.read_list(path)
+    return result._load_answer().read_list(path)
 
 
 def get_shape(result: Result) -> Shape | None:

@@ -6,10 +6,11 @@ dicts of data in this process. All values of one place are taken at once and add
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cache, cached_property
 from itertools import chain
-from operator import attrgetter, itemgetter
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -52,7 +53,6 @@ CHUNK_BYTES = 1 << 18  # of rows decoded at a time: their structs fit into the p
 # A chunk of a wide table may be larger by as much for each column: a column takes as long for each
 # chunk as for a hundred values.
 CHUNK_COLUMN_BYTES = 1 << 12
-COMPILED_FROM = 256  # rows; below, compiling a getter takes longer than it saves
 
 
 class TableRows:
@@ -110,10 +110,11 @@ class TableRows:
         return found if len(np.unique(pairs)) == len(pairs) else None
 
 
+@dataclass(eq=False)
 class AnswerData:
     """The data of an answer, as values or as bytes.
 
-    Parameters
+    Attributes
     ----------
     holder
         The object with the data.
@@ -123,15 +124,13 @@ class AnswerData:
         The response or the exact data to read from; None to read the data of `holder`.
     forms
         The forms of scalars seen on earlier pages.
-
-    Attributes
-    ----------
+    mark
+        Called with these data, path and ``attrs`` of each frame that is read; returns them with
+        those of the result.
     renumbered
         The lists whose ids are not unique, so that lists in their rows have row numbers as keys.
     remarks
-        Sentences about the columns that were read, in order.
-    has_decimals
-        Whether the data hold decimals for JSON numbers.
+        Sentences about the columns that were read, in order, as keys and as values.
     row_count
         The number of rows of the longest list that was read.
     infers
@@ -141,23 +140,21 @@ class AnswerData:
         The dtypes that were inferred, by scalar.
     """
 
-    def __init__(
-        self,
-        holder: DataHolder,
-        shape: Shape,
-        source: DataSource | None = None,
-        forms: ScalarForms = NO_FORMS,
-    ) -> None:
-        self.holder = holder
-        self.shape = shape
-        self.source = source
-        self.forms = forms
-        self.renumbered: set[str] = set()
-        self.remarks: dict[str, str] = {}  # in order, as keys and as values
-        self.has_decimals = isinstance(source, DecimalData)
-        self.row_count = 0
-        self.infers = False
-        self.inferred: dict[str, str] = {}
+    holder: DataHolder
+    shape: Shape
+    source: DataSource | None = None
+    forms: ScalarForms = NO_FORMS
+    mark: Callable[..., dict[Any, object]] | None = None
+    renumbered: set[str] = field(default_factory=set)
+    remarks: dict[str, str] = field(default_factory=dict)
+    row_count: int = 0
+    infers: bool = False
+    inferred: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def has_decimals(self) -> bool:
+        """Whether the data hold decimals for JSON numbers."""
+        return isinstance(self.source, DecimalData)
 
     def read_outline(self) -> Data:
         """Return the data; of a response, items of lists are pieces of JSON."""
@@ -216,7 +213,7 @@ def read_tables(
     # again with that column untyped, which happens once per such column at most.
     while found is None:
         outline = answer.read_outline()
-        reader = _TableReader(plan, untyped, answer, strict=strict, limit=limit, checked=checked)
+        reader = _TableReader(plan, untyped, answer, strict, limit, checked)
         try:
             reader.read_data(outline)
         except ColumnValueError as error:
@@ -258,24 +255,22 @@ def _locate_error(error: ColumnValueError, plan: ReadPlan, answer: AnswerData) -
     return ColumnValueError(error.column, error.table, error.reason, error.row, path)
 
 
+@dataclass(eq=False)
 class _TableReader:
-    def __init__(
-        self,
-        plan: ReadPlan,
-        untyped: frozenset[ResultColumn],
-        answer: AnswerData,
-        *,
-        strict: bool,
-        limit: int | None,
-        checked: bool,
-    ) -> None:
-        self.plan = plan
-        self.answer = answer
-        self.untyped_columns = untyped
-        self.strict = strict
-        self.limit = limit
-        self.checked = checked
-        self.rows = {it.name: TableRows(it, untyped, answer) for it in plan.tables}
+    plan: ReadPlan
+    untyped_columns: frozenset[ResultColumn]
+    answer: AnswerData
+    strict: bool
+    limit: int | None
+    checked: bool
+    # Whether the objects of the current chunk are structs, whose members have the types in the
+    # plan; else they are dicts.
+    typed: bool = field(default=False, init=False)
+
+    def __post_init__(self) -> None:
+        self.rows = {
+            it.name: TableRows(it, self.untyped_columns, self.answer) for it in self.plan.tables
+        }
 
     @cached_property
     def decoders(self) -> RowDecoders:
@@ -295,7 +290,7 @@ class _TableReader:
                 # A second pass over the body: only answers without lists are read from it.
                 data = [remove_decimals(data[0], self.plan.shape)]  # a copy
                 restore_decimals(data[0], self.plan.shape, source.body)
-            self.add_rows(root, data, typed=False)
+            self.add_rows(root, data)
         for table in root.inner_tables:
             place = data
             for end, name in enumerate(table.path, 1):
@@ -307,94 +302,64 @@ class _TableReader:
             for builder in rows.columns:
                 builder.close()
 
-    def add_rows(self, table: ResultTable, rows: list[object], *, typed: bool) -> None:
-        """Add rows of a table: objects, lists or values.
-
-        `typed` is whether objects are structs, whose members have the types in the plan; else they
-        are dicts.
-        """
+    def add_rows(self, table: ResultTable, rows: list[object]) -> None:
+        """Add rows of a table: objects, lists or values."""
         target, found = table.row, self.rows[table.name]
         if isinstance(target, ObjectPlan):
-            self.add_members(table, target, rows, typed=typed)
+            self.add_members(table, target, rows)
         elif isinstance(target, ResultTable):
-            self.add_lists(target, rows, typed=typed)
+            self.add_lists(target, rows)
         else:
-            found.columns[target].add_values(rows, found.count, checked=typed)
+            found.columns[target].add_values(rows, checked=self.typed)
         found.count += len(rows)
 
     def add_members(
-        self,
-        table: ResultTable,
-        place: ObjectPlan,
-        objects: list[object],
-        *,
-        typed: bool,
-        first: int = 0,
+        self, table: ResultTable, place: ObjectPlan, objects: list[object], first: int = 0
     ) -> None:
         """Add the members of objects, one object for each of the next rows of a table."""
         rows = self.rows[table.name]
         for number in range(first, len(place.members)):
             target = place.members[number][1]
+            values = self.take_member(table, place, objects, number)
             if isinstance(target, ObjectPlan):
-                # `owner { login }`: one comprehension for both levels instead of two passes.
-                leaf = target.members[0][1] if len(target.members) == 1 else None
-                if typed and isinstance(leaf, int) and len(objects) >= COMPILED_FROM:
-                    try:
-                        values = compile_getters(number)[2](objects)
-                    except AttributeError:  # null somewhere
-                        pass
-                    else:
-                        rows.columns[leaf].add_values(values, rows.count, checked=True)
-                        continue
-                values = self.take_member(table, place, objects, number, typed=typed)
-                self.add_members(table, target, values, typed=typed)
-                continue
-            values = self.take_member(table, place, objects, number, typed=typed)
-            if isinstance(target, ResultTable):
-                self.add_lists(target, values, typed=typed)
+                self.add_members(table, target, values)
+            elif isinstance(target, ResultTable):
+                self.add_lists(target, values)
             else:
-                rows.columns[target].add_values(values, rows.count, checked=typed)
+                rows.columns[target].add_values(values, checked=self.typed)
 
     def take_member(
-        self,
-        table: ResultTable,
-        place: ObjectPlan,
-        objects: list[Any],
-        number: int,
-        *,
-        typed: bool,
+        self, table: ResultTable, place: ObjectPlan, objects: list[Any], number: int
     ) -> list[Any]:
         """Return one member of objects, None for a missing one."""
         name = place.members[number][0]
         if isinstance(objects, ColumnBatch):
             found: Any = objects.members[name]
             return found
-        if not typed:
+        if not self.typed:
             try:
                 return [*map(itemgetter(name), objects)]
             except (KeyError, TypeError):  # null, missing, or not an object
                 self.check_kinds(table, objects, dict, place.name)
             return [None if found is None else found.get(name) for found in objects]
-        if len(objects) < COMPILED_FROM:
-            get = attrgetter(f"f{number}")
-            return [None if found is None else get(found) for found in objects]
+
         # The quick one has no test for null, which has no such attribute.
-        quick, careful, _ = compile_getters(number)
+        quick, careful = compile_getters(number)
         try:
             return quick(objects)
         except AttributeError:
             return careful(objects)
 
-    def add_lists(self, table: ResultTable, lists: list[Any], *, typed: bool) -> None:
+    def add_lists(self, table: ResultTable, lists: list[Any]) -> None:
         """Add a list for each of the next rows of a table's parent."""
         parent = table.parent or table
-        if not typed:
+        if not self.typed:
             self.check_kinds(parent, lists, (list, tuple), ".".join(table.path))
         if not all(lists):  # one is null or empty
             lists = [found if found is not None else () for found in lists]
         begin = self.rows[parent.name].count
         parents = np.repeat(np.arange(begin, begin + len(lists)), [*map(len, lists)])
-        self.add_items(table, [*chain.from_iterable(lists)], parents, typed=typed)
+        self.add_items(table, [*chain.from_iterable(lists)], parents)
 
     def add_outermost_list(self, table: ResultTable, items: Sequence[Any]) -> None:
         """Add the items of an outermost list, a chunk at a time."""
@@ -406,32 +371,25 @@ class _TableReader:
         count = -(-len(items) * most // size)
         items = items if self.limit is None else items[: self.limit]
         if isinstance(items, ColumnBatch):
-            self.add_items(table, items, typed=False)
+            self.add_items(table, items)
             return
         for start in range(0, len(items), count or 1):
-            chunk = items[start : start + count]
-            if type(chunk[0]) is not msgspec.Raw:
-                self.add_items(table, list(chunk), typed=False)
-                continue
-            try:
-                structs = self.decoders.decode_items(table, chunk)
-            except msgspec.ValidationError:  # other types than declared
-                self.add_items(table, decode_untyped(join_pieces(chunk)), typed=False)
-            else:
-                self.add_items(table, structs, typed=True)
+            chunk = list(items[start : start + count])
+            self.typed = type(chunk[0]) is msgspec.Raw
+            if self.typed:
+                try:
+                    chunk = self.decoders.decode_items(table, chunk)
+                except msgspec.ValidationError:  # other types than declared
+                    self.typed, chunk = False, decode_untyped(join_pieces(chunk))
+            self.add_items(table, chunk)
 
     def add_items(
-        self,
-        table: ResultTable,
-        items: list[object],
-        parents: NDArray[np.int64] | None = None,
-        *,
-        typed: bool,
+        self, table: ResultTable, items: list[object], parents: NDArray[np.int64] | None = None
     ) -> None:
         """Add the items of a table's lists, which are its rows or edges of them."""
         rows, edge, nodes = self.rows[table.name], table.edge, items
         if edge is not None:
-            nodes = self.take_member(table, edge, items, 0, typed=typed)
+            nodes = self.take_member(table, edge, items, 0)
         may_drop = isinstance(table.row, ObjectPlan) and not isinstance(nodes, ColumnBatch)
         if may_drop and not all(nodes):
             present = [number for number, node in enumerate(nodes) if node is not None]
@@ -442,15 +400,11 @@ class _TableReader:
         if parents is not None:
             rows.parent_parts.append(parents)
         if edge is not None:
-            self.add_members(table, edge, items, typed=typed, first=1)
-        self.add_rows(table, nodes, typed=typed)
+            self.add_members(table, edge, items, first=1)
+        self.add_rows(table, nodes)
 
     def check_kinds(
-        self,
-        table: ResultTable,
-        values: list[Any],
-        kind: type | tuple[type, ...],
-        path: str,
+        self, table: ResultTable, values: list[Any], kind: type | tuple[type, ...], path: str
     ) -> None:
         """Raise if a value is neither of a kind nor null; set it to None if not strict."""
         for number, value in enumerate(values):
@@ -471,17 +425,7 @@ class _TableReader:
 
 @cache
 def compile_getters(number: int) -> tuple[Callable[..., list[object]], ...]:
-    """Return functions that take a numbered member of structs.
-
-    The first takes it from structs, the second also from None, and the third takes the first member
-    of that member.
-    """
+    """Return functions that take a numbered member of structs; the second also takes None."""
     # A comprehension with the attribute in its code takes half the time of `attrgetter`.
-    space: dict[str, Callable[..., list[object]]] = {}
-    text = (
-        f"def quick(rows): return [row.f{number} for row in rows]\n"
-        f"def careful(rows): return [None if row is None else row.f{number} for row in rows]\n"
-        f"def leaves(rows): return [row.f{number}.f0 for row in rows]\n"
-    )
-    exec(text, space)  # noqa: S102 - our own text with a number
-    return space["quick"], space["careful"], space["leaves"]
+    values = (f"row.f{number}", f"None if row is None else row.f{number}")
+    return tuple(eval(f"lambda rows: [{value} for row in rows]") for value in values)  # noqa: S307 - our own text

@@ -9,13 +9,13 @@ Any ASGI server can run it, in any number of processes::
 from __future__ import annotations
 
 import asyncio
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from contextvars import copy_context
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from gqlnb.document.json_codec import JSONError, dump_valid_json, encode_in_pieces
+from gqlnb.document.json_codec import JSONError, dump_json, dump_valid_json, encode_in_pieces
 from gqlnb.document.sized_cache import SizedCache
 from gqlnb.errors import OptionError, sanitize_text
 from gqlnb.http import incremental
@@ -23,12 +23,10 @@ from gqlnb.http.content_encoding import MIN_COMPRESSED_BYTES, compress_body, neg
 from gqlnb.http.handler import (
     RESOLVER_EXCEPTIONS,
     build_internal_error,
-    encode_response,
     handle_checked_request,
 )
 from gqlnb.http.messages import (
     GRAPHQL_CONTENT_TYPE,
-    JSON_CONTENT_TYPE,
     HttpRequest,
     negotiate_media_type,
     parse_headers,
@@ -57,34 +55,31 @@ from gqlnb.result.result import Result
 from gqlnb.server.authentication import authenticate, read_token_option
 from gqlnb.server.deployment import check_path
 from gqlnb.server.page import build_pages
-from gqlnb.server.request_executor import RequestExecutor, adopt_schema, build_response
+from gqlnb.server.request_executor import RequestExecutor, adopt_schema
 from gqlnb.server.request_log import AccessLine, Metrics, RequestLog, read_clocks
 from gqlnb.server.streams import (
+    PART_BYTES,
     AsgiExchange,
     EventConnections,
     Streamer,
     StreamSlots,
-    build_start_message,
+    send_response,
     try_stream,
 )
 from gqlnb.server.websocket_sessions import serve_websocket
 from gqlnb.server.worker_pool import NoThreadError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+    from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 
     from gqlnb.engine.schema import Schema
-    from gqlnb.http.handler import MaskedErrors
     from gqlnb.http.messages import Request, Response
     from gqlnb.server.authentication import TokenOption
-    from gqlnb.server.streams import Receive, Send
+    from gqlnb.server.streams import Header, Receive, Send
     from gqlnb.server.worker_pool import HangingCall
 
 MAX_HEADS = 256
 MAX_INLINE_BYTES = 65_536  # compressed on the event loop, in half a millisecond
-# Longer responses are sent in parts, each when the client has read the one before. The transport's
-# buffer would take them whole, uncounted, and asyncio's moves all that is left at each write.
-PART_BYTES = 1 << 20
 HEAD_KEY = "gqlnb.head"  # in the state of a request that came whole: returns its head's bytes
 MAX_HEAD_BYTES = 2048  # so that the cache has half a megabyte at most
 # Headers without secrets, that request neither another protocol, nor a chunked body, nor
@@ -147,66 +142,18 @@ def _is_cacheable(request: HttpRequest, rules: ServerRules) -> bool:
     )
 
 
-def answer_known_request(
-    body: bytes,
-    head: KnownHead,
-    executor: RequestExecutor,
-    rules: ServerRules,
-    request_log: RequestLog,
-) -> tuple[int, bytes] | None:
-    """Execute a request on the event loop if it has proven fast; else return None.
-
-    Returns
-    -------
-    (int, bytes)
-        The status, and the bytes of the response behind the status line.
-    """
-    known = executor.scheduler.find_known(body)
-    if known is None or not known.speed or known.pending_runs or known.is_large:
-        return None
-    began = read_clocks()
-    name = known.document.name
-    masked: MaskedErrors = []
-    try:
-        # Each request runs in a context of its own.
-        result = copy_context().run(executor.run_inline, known, executor.create_budget())
-        if not isinstance(result, Result):
-            # The executor, which answers this request now, awaits it.
-            known.pending_runs.append(result)
-            return None
-        encoded = _encode_plain_result(result) if known.is_json_safe else None
-        if encoded is not None and len(encoded) > PART_BYTES:
-            known.is_large = True
-            known.pending_runs.append(result)
-            return None
-        if encoded is not None:
-            lines = _HEADER_LINES[head.graphql]
-            if len(encoded) >= MIN_COMPRESSED_BYTES:
-                lines = _VARY_LINE + lines
-                # A longer one is not compressed: no other thread is involved here.
-                if head.encoding is not None and len(encoded) <= MAX_INLINE_BYTES:
-                    encoded = compress_body(encoded, head.encoding)
-                    lines = b"content-encoding: %b\r\n%b" % (head.encoding.encode(), lines)
-            request_log.add_entry(began, name, len(body), len(encoded))
-            return 200, b"%b%d\r\n\r\n%b" % (lines, len(encoded), encoded)
-        media_type = GRAPHQL_CONTENT_TYPE if head.graphql else JSON_CONTENT_TYPE
-        response = encode_response(build_response(result), media_type, rules, masked)
-        known.is_large = len(response.body) > PART_BYTES  # the next one is sent in parts
-    except RESOLVER_EXCEPTIONS as error:
-        response = build_internal_error(error, name, masked)
-    request_log.add_request(began, response, len(body))
-    lines = _encode_header_lines(response.headers)
-    return response.status, b"%b%d\r\n\r\n%b" % (lines, len(response.body), response.body)
-
-
-def _encode_plain_result(result: Result) -> bytes | None:
+def _encode_plain_result(result: object, *, is_json_safe: bool) -> bytes | None:
     """Return a result as JSON if it consists of data."""
-    if result.errors or result.extensions:
+    if not isinstance(result, Result) or result.errors or result.extensions:
         return None
     try:
-        return dump_valid_json({"data": result.data})
-    except UnicodeEncodeError:  # a lone surrogate: encode_response makes an error of it
+        return (dump_valid_json if is_json_safe else dump_json)({"data": result.data})
+    except (JSONError, UnicodeEncodeError):  # encode_response makes an error of it
         return None
+
+
+async def _raise_later(error: BaseException) -> Result:
+    raise error
 
 
 def _encode_header_lines(headers: Mapping[str, str]) -> bytes:
@@ -222,12 +169,8 @@ _HEADER_LINES = {
 }
 
 
-Header = tuple[bytes, bytes]
 _VARY_ENCODING = "Accept-Encoding"
 
-# Seconds to go on reading a refused body: otherwise the client gets a connection reset instead of
-# our response (RFC 9112, 9.6). nginx's lingering_timeout is the same.
-LINGER_SECONDS = 5.0
 _CLOSE_HEADER: tuple[Header, ...] = ((b"connection", b"close"),)  # not allowed in HTTP/2
 
 
@@ -402,36 +345,61 @@ class App:
             The status, and the bytes of the response behind the status line.
         """
         served = self._served
-        known = served.heads.get(head)
-        if known is None or known.length != len(body):
+        known_head = served.heads.get(head)
+        if known_head is None or known_head.length != len(body):
             return None
-        return answer_known_request(body, known, served.execute, served.rules, self.request_log)
+        execute = served.execute
+        known = execute.scheduler.find_known(body)
+        if known is None or not known.speed or known.pending_runs or known.is_large:
+            return None
+        began = read_clocks()
+        result: Result | Awaitable[Result]
+        try:
+            # Each request runs in a context of its own.
+            result = copy_context().run(execute.run_inline, known, execute.create_budget())
+        except RESOLVER_EXCEPTIONS as error:
+            result = _raise_later(error)
+        encoded = _encode_plain_result(result, is_json_safe=known.is_json_safe)
+        if encoded is None or len(encoded) > PART_BYTES:
+            # The executor, which answers this request now, takes it from there.
+            known.is_large = encoded is not None
+            known.pending_runs.append(result)
+            return None
+        lines = _HEADER_LINES[known_head.graphql]
+        if len(encoded) >= MIN_COMPRESSED_BYTES:
+            lines = _VARY_LINE + lines
+            # A longer one is not compressed: no other thread is involved here.
+            if known_head.encoding is not None and len(encoded) <= MAX_INLINE_BYTES:
+                encoded = compress_body(encoded, known_head.encoding)
+                lines = b"content-encoding: %b\r\n%b" % (known_head.encoding.encode(), lines)
+        name = known.document.name
+        self.request_log.add_entry(began, name, len(body), len(encoded))
+        return 200, b"%b%d\r\n\r\n%b" % (lines, len(encoded), encoded)
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         """Handle an ASGI connection: a request, a WebSocket or the lifespan."""
-        is_logged = self.rules.access.log and scope["type"] != "lifespan"
+        is_logged = self._served.rules.access.log and scope["type"] != "lifespan"
         line = AccessLine(scope, send) if is_logged else None
         try:
             # Some hosts raise it from `send` after a disconnect (ASGI, "Disconnected client").
             with suppress(OSError):
-                await self._handle_connection(scope, receive, line.send if line else send)
+                handle = getattr(self, f"_handle_{scope['type']}", None)
+                if handle is not None:
+                    await handle(scope, receive, line.send if line else send)
         finally:
             if line:
                 line.write()
 
-    async def _handle_connection(
+    async def _handle_websocket(
         self, scope: MutableMapping[str, Any], receive: Receive, send: Send
     ) -> None:
-        if scope["type"] == "http":
-            await self._handle_http(scope, receive, send)
-        elif scope["type"] == "lifespan":
-            await self._handle_lifespan(receive, send)
-        elif scope["type"] == "websocket":
-            served = self._served
-            exchange = AsgiExchange(parse_scope(scope), self.request_log, self.slots, receive, send)
-            await serve_websocket(served.streams, exchange, served.rules, scope)
+        served = self._served
+        exchange = AsgiExchange(parse_scope(scope), self.request_log, self.slots, receive, send)
+        await serve_websocket(served.streams, exchange, served.rules, scope)
 
-    async def _handle_lifespan(self, receive: Receive, send: Send) -> None:
+    async def _handle_lifespan(
+        self, _scope: MutableMapping[str, Any], receive: Receive, send: Send
+    ) -> None:
         while True:
             event = (await receive())["type"]
             if event == "lifespan.shutdown":
@@ -447,9 +415,7 @@ class App:
         began, rules, request = read_clocks(), served.rules, parse_scope(scope)
         closing = _CLOSE_HEADER if scope.get("http_version", "1.1") < "2" else ()
         head = scope.get("state", {}).get(HEAD_KEY, lambda: None)()
-        request, response = await _check_head(request, served, head)
-        if response is None and request.path == METRICS_PATH and self.request_log.metrics:
-            response = self.request_log.metrics.build_response()
+        request, response = await self._check_head(request, served, head)
         if response is not None:
             self.request_log.add_request(began, response)
             length = request.headers.get("content-length", "0")
@@ -469,32 +435,50 @@ class App:
         request = replace(request, body=body)
         if served.streams is not None:
             exchange = AsgiExchange(request, self.request_log, self.slots, receive, send)
-            if is_event_connection_request(request, rules):
-                response = await self._event_connections.answer(served.streams, exchange)
-                if response is not None:
-                    self.request_log.add_request(began, response, len(body))
-                    response = add_cors_headers(response, request, rules)
-                    await send_response(send, response, receive if more else None, closing)
+            if not more and is_event_connection_request(request, rules):
+                await self._event_connections.answer(served.streams, exchange)
                 return
             if await try_stream(served.streams, exchange):
                 return
         # From here on close() waits for the request; one that is still being read it does not.
         self.running_requests += 1
+        unsent = 0
         try:
-            response = await self._answer_request(request, served)
+            execute = partial(self._execute_and_encode, served.execute)
+            response = await handle_checked_request(request, execute, rules)
+            if len(response.body) >= MIN_COMPRESSED_BYTES:
+                response = await compress_response(response, request, served.execute)
+                response = self._limit_unsent(response, request, rules)
             # Logged before it is sent, so that the client finds it in the log.
             self.request_log.add_request(began, response, len(body))
-            with self._count_unsent(len(response.body)):
-                await send_response(send, response, receive if more else None, closing)
+            unsent = len(response.body)
+            self._unsent_bytes += unsent
+            await send_response(send, response, receive if more else None, closing)
         finally:
+            self._unsent_bytes -= unsent
             self.running_requests -= 1
 
-    async def _answer_request(self, request: HttpRequest, served: ServedSchema) -> Response:
-        """Execute a request that was read; return its response, compressed."""
-        execute = partial(self._execute_and_encode, served.execute)
-        response = await handle_checked_request(request, execute, served.rules)
-        response = await compress_response(response, request, served.execute)
-        return self._limit_unsent(response, request, served.rules)
+    async def _check_head(
+        self, request: HttpRequest, served: ServedSchema, head: bytes | None
+    ) -> tuple[HttpRequest, Response | None]:
+        """Return a request with the identity of its client, and the response that ends it.
+
+        The bytes of a `head` that passes are kept: the same bytes need no second check.
+        """
+        if head is not None and head in served.heads:
+            return request, None
+        try:
+            response = check_preconditions(request, served.rules)
+        except RESOLVER_EXCEPTIONS as error:  # a token's source may fail
+            response = build_internal_error(error, None, [])
+        if response is None and head is not None:
+            add_head(served.heads, head, request, served.rules)
+        if response is None and served.rules.verify is not None:
+            header = request.headers.get("authorization")
+            request, response = await authenticate(request, served.execute, header)
+        if response is None and request.path == METRICS_PATH and self.request_log.metrics:
+            response = self.request_log.metrics.build_response()
+        return request, response
 
     # Encoding 100 MB takes 60 ms, which nothing else on the loop would wait for; in other threads
     # msgspec holds the GIL. One after another, so that few wait in memory to be sent or refused.
@@ -508,7 +492,7 @@ class App:
             for _ in encode_in_pieces(done.members, body, is_valid=done.is_json_safe):
                 if len(body) > PART_BYTES and not is_large:
                     if (known := execute.scheduler.find_known(request.raw)) is not None:
-                        known.is_large = True  # not for `answer_known_request`
+                        known.is_large = True  # not for `answer_from_hot_path`
                     while self._is_encoding:
                         await asyncio.sleep(0)
                     is_large = self._is_encoding = True
@@ -522,15 +506,6 @@ class App:
         if not is_large:
             return replace(done, body=bytes(body))
         return replace(done, body=cast("bytes", body))  # copying it takes half as long again
-
-    @contextmanager
-    def _count_unsent(self, size: int) -> Iterator[None]:
-        """Return a context manager that counts a response until it is sent."""
-        self._unsent_bytes += size
-        try:
-            yield
-        finally:
-            self._unsent_bytes -= size
 
     def _limit_unsent(
         self, response: Response, request: HttpRequest, rules: ServerRules
@@ -547,27 +522,6 @@ class App:
         refusal = build_error_response(503, message, {"retry-after": "1"})
         refusal = replace(refusal, operation=response.operation)
         return add_cors_headers(refusal, request, rules)
-
-
-async def _check_head(
-    request: HttpRequest, served: ServedSchema, head: bytes | None
-) -> tuple[HttpRequest, Response | None]:
-    """Return a request with the identity of its client, and the response that ends it.
-
-    The bytes of a `head` that passes are kept: the same bytes need no second check.
-    """
-    if head is not None and head in served.heads:
-        return request, None
-    try:
-        response = check_preconditions(request, served.rules)
-    except RESOLVER_EXCEPTIONS as error:  # a token's source may fail
-        response = build_internal_error(error, None, [])
-    if response is None and head is not None:
-        add_head(served.heads, head, request, served.rules)
-    if response is not None or served.rules.verify is None:
-        return request, response
-    header = request.headers.get("authorization")
-    return await authenticate(request, served.execute, header)
 
 
 def parse_scope(scope: Mapping[str, Any]) -> HttpRequest:
@@ -609,37 +563,11 @@ async def read_body(receive: Receive, limits: Limits) -> tuple[bytes | None, boo
     return None, False
 
 
-async def send_response(
-    send: Send, response: Response, rest: Receive | None, closing: Sequence[Header]
-) -> None:
-    """Send a response; `rest` receives the unread body, after which the connection is closed."""
-    head = build_start_message(response)
-    head["headers"] += closing if rest else ()
-    if response.status != 204:  # no content-length (RFC 9110, 8.6)
-        head["headers"].append((b"content-length", str(len(response.body)).encode()))
-    await send(head)
-    body = response.body
-    for start in range(0, len(body) or 1, PART_BYTES):
-        end = start + PART_BYTES
-        part, more = body[start:end], end < len(body) or rest is not None
-        await send({"type": "http.response.body", "body": part, "more_body": more})
-        if end < len(body):
-            await asyncio.sleep(0)  # a lost connection is noticed, to which asyncio logs each write
-    if rest is not None:
-        with suppress(TimeoutError):
-            async with asyncio.timeout(LINGER_SECONDS):
-                while (await rest()).get("more_body"):
-                    pass
-        await send({"type": "http.response.body", "body": b"", "more_body": False})
-
-
 async def compress_response(
     response: Response, request: HttpRequest, execute: RequestExecutor
 ) -> Response:
-    """Return a response in the content coding that the client prefers, if it is long enough."""
+    """Return a long response in the content coding that the client prefers."""
     body, coding = response.body, negotiate_encoding(request.headers.get("accept-encoding"))
-    if len(body) < MIN_COMPRESSED_BYTES:
-        return response
     vary = response.headers.get("vary")
     headers = {**response.headers, "vary": f"{vary}, Accept-Encoding" if vary else _VARY_ENCODING}
     if coding is None:

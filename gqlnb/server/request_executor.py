@@ -7,7 +7,7 @@ import logging
 import time  # Pyodide has no `thread_time`
 from collections.abc import Awaitable
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR, isawaitable
 from time import perf_counter, process_time
 from typing import TYPE_CHECKING
@@ -112,9 +112,10 @@ class RequestExecutor:
 
     async def __call__(self, request: Request) -> Response:
         """Run a request."""
-        budget, task = self.create_budget(), _find_current_task()
+        budget, task = self.create_budget(), asyncio.current_task()
         try:
-            request = await self.prepare_request(request)
+            if request.query_hash is not None or request.http is not None:
+                request = await self.prepare_request(request)
             done = await self.start_request(request, budget)
             if isawaitable(done):
                 done = await _await_within_budget(budget, done)
@@ -158,7 +159,7 @@ class RequestExecutor:
         if known is not None and known.speed:
             return self.run_inline(known, budget)
         seconds = None if budget.seconds is None else budget.seconds + _DEADLINE_SLACK
-        done = await self.pool.run(lambda: self._run_in_thread(request, budget), seconds)
+        done = await self.pool.run(partial(self._run_in_thread, request, budget), seconds)
         if isinstance(done, Response):
             return done
         # An execution that was stopped may have been so before its first resolver: it proves
@@ -176,8 +177,8 @@ class RequestExecutor:
             # Before validation: a mutation by GET is a 405 even if it is invalid.
             if request.safe and _find_operation_kind(text, name, limits) != "query":
                 return Response(405, operation=name)
-            document = self.schema.parse_document(
-                text, name, limits=limits, introspection=self.rules.access.introspection
+            document = self.adapter.get_document(
+                text, name, limits, introspection=self.rules.access.introspection
             )
             self.pool.claim_fields(document)
             clocks = _read_clocks()
@@ -261,7 +262,7 @@ class RequestExecutor:
 
     def create_budget(self) -> ExecutionBudget:
         """Return the budget of one operation."""
-        return ExecutionBudget.from_limits(self.rules.limits)
+        return ExecutionBudget(self.rules.limits.fields, self.rules.limits.seconds)
 
 
 class StrayError(Exception):

@@ -18,7 +18,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, MutableMapping
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import replace
 from functools import partial
 from secrets import token_urlsafe
@@ -57,7 +57,7 @@ from gqlnb.server.request_log import read_clocks
 from gqlnb.server.worker_pool import is_cancelled
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine
+    from collections.abc import Coroutine, Sequence
 
     from gqlnb.engine.incremental_execution import ResponsePart
     from gqlnb.http.handler import MaskedErrors
@@ -67,7 +67,14 @@ if TYPE_CHECKING:
 
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+Header = tuple[bytes, bytes]
+# Longer responses are sent in parts, each when the client has read the one before. The transport's
+# buffer would take them whole, uncounted, and asyncio's moves all that is left at each write.
+PART_BYTES = 1 << 20
 
+# Seconds to go on reading a refused body: otherwise the client gets a connection reset instead of
+# our response (RFC 9112, 9.6). nginx's lingering_timeout is the same.
+LINGER_SECONDS = 5.0
 # Seconds of silence: proxies close connections after a minute. graphql-sse pings as often.
 KEEP_ALIVE_SECONDS = 12.0
 _LOG = logging.getLogger("gqlnb")
@@ -345,10 +352,7 @@ async def try_stream(streams: Streamer, exchange: AsgiExchange) -> bool:
         return False
     if reason := exchange.slots.explain_refusal(rules):
         refusal = build_error_response(503, reason, {"retry-after": RETRY_AFTER})
-        refusal = add_cors_headers(refusal, request, rules)
-        exchange.request_log.add_request(read_clocks(), refusal, len(request.body))
-        await exchange.send(build_start_message(refusal))
-        await exchange.send({"type": "http.response.body", "body": refusal.body})
+        await _respond(exchange, refusal, rules)
         return True
     exchange.slots.in_use += 1
     try:
@@ -403,6 +407,37 @@ def build_start_message(response: Response) -> dict[str, Any]:
     """Return the ASGI message with the head of a response."""
     headers = [(name.encode(), text.encode("latin-1")) for name, text in response.headers.items()]
     return {"type": "http.response.start", "status": response.status, "headers": headers}
+
+
+async def send_response(
+    send: Send, response: Response, rest: Receive | None, closing: Sequence[Header]
+) -> None:
+    """Send a response; `rest` receives the unread body, after which the connection is closed."""
+    head = build_start_message(response)
+    head["headers"] += closing if rest else ()
+    if response.status != 204:  # no content-length (RFC 9110, 8.6)
+        head["headers"].append((b"content-length", str(len(response.body)).encode()))
+    await send(head)
+    body = response.body
+    for start in range(0, len(body) or 1, PART_BYTES):
+        end = start + PART_BYTES
+        part, more = body[start:end], end < len(body) or rest is not None
+        await send({"type": "http.response.body", "body": part, "more_body": more})
+        if end < len(body):
+            await asyncio.sleep(0)  # a lost connection is noticed, to which asyncio logs each write
+    if rest is not None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(LINGER_SECONDS):
+                while (await rest()).get("more_body"):
+                    pass
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+async def _respond(exchange: AsgiExchange, response: Response, rules: ServerRules) -> None:
+    """Log and send a response in the place of a stream."""
+    response = add_cors_headers(response, exchange.request, rules)
+    exchange.request_log.add_request(read_clocks(), response, len(exchange.request.body))
+    await send_response(exchange.send, response, None, ())
 
 
 async def _send_stream(
@@ -528,41 +563,36 @@ class EventConnections:
     def __init__(self) -> None:
         self._by_token: dict[str, EventConnection] = {}
 
-    async def answer(self, streams: Streamer, exchange: AsgiExchange) -> Response | None:
-        """Answer a request of the protocol.
-
-        Parameters
-        ----------
-        streams
-            Runs the operations.
-        exchange
-            The request, for which `is_event_connection_request` is true.
-
-        Returns
-        -------
-        Response or None
-            The response to send; None if it was a stream, which has ended.
-        """
+    async def answer(self, streams: Streamer, exchange: AsgiExchange) -> None:
+        """Answer a request of the protocol, for which `is_event_connection_request` is true."""
         request = exchange.request
-        if request.method == "PUT":
-            return self._reserve(streams, exchange.slots)
-        token = _find_token(request)
+        token = request.headers.get(EVENT_CONNECTION_HEADER) or _find_parameter(request, "token")
         connection = self._by_token.get(token)
-        if connection is None:
-            return build_error_response(404, "There is no such event stream. Reserve one by PUT.")
-        if request.method == "DELETE":
-            return self._stop_operation(connection, request)
-        if request.method == "POST":
-            return self._start_operation(connection, streams, exchange)
-        if connection.is_open:
-            return build_error_response(409, "The event stream is open already.")
+        if request.method == "PUT":
+            response = self._reserve(streams, exchange.slots)
+        elif connection is None:
+            reason = "There is no such event stream. Reserve one by PUT."
+            response = build_error_response(404, reason)
+        elif request.method == "DELETE":
+            response = self._stop_operation(connection, request)
+        elif request.method == "POST":
+            response = self._start_operation(connection, streams, exchange)
+        elif connection.is_open:
+            response = build_error_response(409, "The event stream is open already.")
+        else:
+            await self._stream_events(connection, token, streams, exchange)
+            return
+        await _respond(exchange, response, streams.rules)
+
+    async def _stream_events(
+        self, connection: EventConnection, token: str, streams: Streamer, exchange: AsgiExchange
+    ) -> None:
         connection.is_open = True
         try:
             await _send_stream(connection.list_events(), exchange, streams.rules, EVENT_FORMAT)
         finally:
             connection.operations.cancel()
             self._by_token.pop(token, None)
-        return None
 
     async def close(self) -> None:
         """Stop all operations, and wait for their ``finally`` blocks."""
@@ -589,8 +619,7 @@ class EventConnections:
 
     @staticmethod
     def _stop_operation(connection: EventConnection, request: HttpRequest) -> Response:
-        names = parse_qs(request.query_string.decode("latin-1")).get("operationId", [])
-        if len(names) != 1 or not connection.operations.stop(names[0]):
+        if not connection.operations.stop(_find_parameter(request, "operationId")):
             return build_error_response(404, "There is no such operation; it may have ended.")
         return Response(200, _TEXT_HEADERS)
 
@@ -612,9 +641,8 @@ class EventConnections:
         return Response(202, _TEXT_HEADERS)
 
 
-def _find_token(request: HttpRequest) -> str:
-    token = request.headers.get(EVENT_CONNECTION_HEADER)
-    return token or parse_qs(request.query_string.decode("latin-1")).get("token", [""])[0]
+def _find_parameter(request: HttpRequest, name: str) -> str:
+    return parse_qs(request.query_string.decode("latin-1")).get(name, [""])[0]
 
 
 def _parse_operation(body: bytes) -> tuple[str, Request]:

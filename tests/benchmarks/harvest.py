@@ -25,14 +25,14 @@ from typing import NamedTuple, cast
 
 from gqlnb import github
 from gqlnb.client.client import Client
-from gqlnb.github.harvester.estimate import estimate_pages
+from gqlnb.github.harvester.harvests import estimate_pages
 from gqlnb.github.harvester.requests import PortableClient, SearchRequest, fetch_pages
 from gqlnb.github.harvester.scope import Scope
 from gqlnb.github.harvester.storage import RepositoryStore
 from gqlnb.github.standin.repository_search import Population
 from gqlnb.github.standin.simulation import Simulation
 from gqlnb.lists.report import Coverage
-from gqlnb.lists.windows import Page
+from gqlnb.lists.window_harvest import Page
 from tests.github.harvester.populations import World, crowd, harvest, truth
 
 SIZE = 3_274_587

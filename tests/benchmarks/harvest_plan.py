@@ -17,8 +17,9 @@ from tests.github.harvester.populations import World
 from tests.github.harvester.simulated_time import LATENCY, simulate_schedule
 
 if TYPE_CHECKING:
-    from gqlnb.github.harvester.requests import RepositoryRow, SearchRequest
-    from gqlnb.lists.windows import Page
+    from gqlnb.github.harvester.requests import SearchRequest
+    from gqlnb.github.harvester.storage import RepositoryRow
+    from gqlnb.lists.window_harvest import Page
 
 # Repositories of 2026 with as many stars: an estimate but for the largest.
 SIZES = {1: 16_000_000, 5: 4_100_000, 50: 735_000, 1_000: 67_000}

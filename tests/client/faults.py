@@ -10,6 +10,8 @@ import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from gqlnb.http.messages import Response
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -17,6 +19,7 @@ __all__ = [
     "Close",
     "Endpoint",
     "Reset",
+    "Wire",
     "answer",
     "build_cut_answers",
     "chunked",
@@ -73,6 +76,31 @@ def build_cut_answers(body: bytes) -> dict[str, bytes | Close]:
 def squeezed(members: Any) -> bytes:
     """Return JSON in gzip."""
     return gzip.compress(json.dumps(members).encode())
+
+
+class Wire:
+    """A transport that keeps its requests, and answers them with a body or by a function."""
+
+    source = "wire"
+
+    def __init__(self, answer: str | bytes | Callable[[Any], Response]) -> None:
+        self.requests: list[Any] = []
+        self._answer = answer
+
+    def send(self, request: Any) -> Response:
+        """Keep a request and answer it."""
+        self.requests.append(request)
+        if callable(self._answer):
+            return self._answer(request)
+        body = self._answer if isinstance(self._answer, bytes) else self._answer.encode()
+        return Response(200, {"content-type": JSON}, body)
+
+    async def asend(self, request: Any) -> Response:
+        """Do the same."""
+        return self.send(request)
+
+    def close(self) -> None:
+        """Do nothing."""
 
 
 class Endpoint:

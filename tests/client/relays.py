@@ -71,11 +71,18 @@ class Relay:
                 near, _ = self._listener.accept()
             except OSError:
                 return
-            far = socket.create_connection(self._to)
+            far = self._reach(near)
+            if far is None:
+                near.close()
+                continue
             self._pairs.append((near, far))
             self.taken += 1
             self._start(self._pump, near, far, None)
             self._start(self._pump, far, near, self.flowing)
+
+    def _reach(self, _near: socket.socket) -> socket.socket | None:
+        """Return the connection to the server for one of a client, or None to refuse it."""
+        return socket.create_connection(self._to)
 
     def _pump(self, source, sink, flowing) -> None:
         with suppress(OSError):

@@ -9,29 +9,9 @@ from hypothesis import strategies as st
 import gqlnb
 from gqlnb.document.document import Document
 from gqlnb.document.json_codec import load_json
-from gqlnb.http.messages import Response
 from gqlnb.result.checked_decoder import SMALL_BODY, DecoderSelector, iter_misfits
+from tests.client.faults import Wire
 from tests.examples import count_examples
-
-
-class Fixed:
-    """A transport with one answer to everything."""
-
-    source = "fixed"
-
-    def __init__(self, members, padding=0):
-        self.body = json.dumps(members).encode() + b" " * padding
-
-    def send(self, _request):
-        """Return the answer."""
-        return Response(200, {"content-type": "application/json"}, self.body)
-
-    async def asend(self, request):
-        """Return the answer."""
-        return self.send(request)
-
-    def close(self):
-        """Do nothing."""
 
 
 @pytest.fixture(params=["small", "large", "again"])
@@ -40,7 +20,8 @@ def ask(request):
 
     def execute(text, data, variables=None, **members):
         padding = 0 if request.param == "small" else SMALL_BODY
-        client = gqlnb.Client(Fixed({"data": data, **members}, padding))
+        body = json.dumps({"data": data, **members}) + " " * padding
+        client = gqlnb.Client(Wire(body))
         if request.param == "again":
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr("gqlnb.http.response_parser._check_expected_data", lambda *_: None)

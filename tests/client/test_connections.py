@@ -4,7 +4,6 @@ import threading
 
 import pytest
 
-import gqlnb
 from gqlnb import (
     AuthError,
     Client,
@@ -111,12 +110,6 @@ def test_an_invalid_target_is_an_error(target):
     """The message lists the valid ones."""
     with pytest.raises(TargetError):
         connect(target)
-
-
-def test_github_without_a_token_explains_how_to_get_one():
-    """A personal access token without scopes is enough for public data."""
-    with pytest.raises(gqlnb.AuthError, match="personal access token"):
-        connect("github")
 
 
 def asking(server):

@@ -11,6 +11,7 @@ import pytest
 
 from gqlnb import Client, GqlnbError, Limits, Token, TransportError
 from gqlnb.http.content_encoding import accepted_encodings
+from tests.asgi import send_answer
 from tests.client.faults import answer, chunked
 from tests.http.test_content_encoding import COMPRESSED, compress_raw, zstd_library
 
@@ -164,9 +165,8 @@ def application(kind: str, body: bytes, encoding: str) -> Any:
         if scope["type"] != "http":
             await send({"type": "websocket.close"})
             return
-        head = [(b"content-type", kind.encode()), (b"content-encoding", encoding.encode())]
-        await send({"type": "http.response.start", "status": 200, "headers": head})
-        await send({"type": "http.response.body", "body": body})
+        headers = {"content-type": kind, "content-encoding": encoding}
+        await send_answer(send, body, headers=headers)
 
     return app
 

@@ -418,17 +418,26 @@ def test_a_scalar_is_reported_beside_the_errors_of_other_fields():
     assert report.find("Interval: dtype").finding == "object"
 
 
-def test_a_list_in_an_object_has_its_own_arguments():
+@pytest.mark.parametrize(
+    ("box", "lists"),
+    [
+        ("box(kind: String)", None),
+        ("box(kind: String!)", ['box(kind: "a. }") { stars }']),
+        ("box(kind: String!)", ['{ box(kind: "a. }") { stars { id } } }']),
+    ],
+)
+def test_a_list_in_an_object_has_its_own_arguments(box, lists):
     """They are written on the list, and a count beside it is compared."""
-    sdl = """type Query { box(kind: String): Box! } type Star { id: ID! }
+    sdl = f"type Query {{ {box}: Box! }}"
+    sdl += """ type Star { id: ID! }
     type Box { stars(limit: Int = 10, offset: Int = 0): [Star!]! total: Int! }"""
 
     def get(_root: Any, args: Any, _context: Any) -> Any:
         return STARS[args["offset"] :][: min(args["limit"], 50)]
 
-    box = {"total": len(STARS)}
-    schema = Schema(sdl, {"Query": {"box": lambda *_: box}, "Box": {"stars": get}})
-    report = Client(schema).describe()
+    total = {"total": len(STARS)}
+    schema = Schema(sdl, {"Query": {"box": lambda *_: total}, "Box": {"stars": get}})
+    report = Client(schema).describe(lists)
     assert report.find("box.stars: `limit`").finding == "size"
     assert report.find("box.stars: largest page").finding == "50 rows"
     assert report.find("box.stars: count").finding == f"`total`: {len(STARS)}, agrees"

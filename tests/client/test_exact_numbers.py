@@ -7,7 +7,7 @@ import pytest
 from graphql import build_schema, introspection_from_schema
 
 import gqlnb
-from gqlnb.http.messages import Response
+from tests.client.faults import Wire, answer
 
 SCHEMA = build_schema(
     "scalar numeric type Query { rows: [Row] sums: Sums } type Row { v: numeric } "
@@ -16,36 +16,10 @@ SCHEMA = build_schema(
 LONG = "12345678901234567890.123456789"
 
 
-class Wire:
-    """A transport with one answer to everything."""
-
-    source = "wire"
-
-    def __init__(self, body):
-        self.body = body.encode()
-
-    def send(self, _request):
-        """Return the answer."""
-        return Response(200, {"content-type": "application/json"}, self.body)
-
-    async def asend(self, request):
-        """Return the answer."""
-        return self.send(request)
-
-    def close(self):
-        """Do nothing."""
-
-
 def rows(count):
     """Return an answer of rows."""
     listed = ",".join([f'{{"v":{LONG}}}'] * count)
     return f'{{"data":{{"rows":[{listed}]}}}}'
-
-
-def over_http(body):
-    """Return the bytes of an HTTP response."""
-    head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
-    return f"{head}\r\nConnection: close\r\n\r\n{body}".encode()
 
 
 def check(result):
@@ -66,11 +40,11 @@ def test_decimal_columns_are_exact_regardless_of_earlier_access(count):
 
 
 @pytest.mark.parametrize("count", [1, 3000])
-def test_decimal_columns_are_exact_with_a_lazily_loaded_schema(count, canned):
+def test_decimal_columns_are_exact_with_a_lazily_loaded_schema(count, endpoint):
     """The first frame loads it."""
     schema = json.dumps({"data": introspection_from_schema(SCHEMA)})
-    canned.answers += [over_http(rows(count)), *[over_http(schema)] * 3]
-    check(gqlnb.Client(canned.url).execute("{ rows { v } }"))
+    server = endpoint(answer(rows(count)), answer(schema))
+    check(gqlnb.Client(server.url).execute("{ rows { v } }"))
 
 
 def test_an_answer_without_lists_is_exact_too():
@@ -81,17 +55,17 @@ def test_an_answer_without_lists_is_exact_too():
     assert result.data == {"sums": {"v": float(LONG), "at": "x"}}
 
 
-def test_recordings_contain_all_digits(canned, tmp_path):
+def test_recordings_contain_all_digits(endpoint, tmp_path):
     """A replay has the same columns; floats keep their notation."""
     schema = json.dumps({"data": introspection_from_schema(SCHEMA)})
     body = f'{{"data":{{"rows":[{{"v":{LONG}}},{{"v":1.10}},{{"v":1e2}},{{"v":5}}]}}}}'
-    canned.answers += [over_http(schema), over_http(body)]
+    server = endpoint(answer(schema), answer(body))
     wanted = [Decimal(LONG), Decimal("1.1"), Decimal(100), Decimal(5)]
     for _ in range(2):
         with gqlnb.recorded(tmp_path / "numbers.jsonl"):
-            client = gqlnb.Client(canned.url)
+            client = gqlnb.Client(server.url)
             assert client.schema
             result = client.execute("{ rows { v } }")
             assert result.frame()["v"].tolist() == wanted
             assert result.data["rows"][1:] == [{"v": 1.1}, {"v": 100.0}, {"v": 5}]
-    assert len(canned.requests) == 2
+    assert len(server.requests) == 2

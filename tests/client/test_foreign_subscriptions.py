@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-import socket
 import threading
 from collections.abc import AsyncGenerator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import ariadne
 import pytest
 import strawberry
-import uvicorn
 from ariadne.asgi import GraphQL as AriadneApp
 from ariadne.asgi.handlers import GraphQLTransportWSHandler
 from ariadne.contrib.sse import GraphQLHTTPSSEHandler
@@ -21,13 +18,13 @@ from strawberry.asgi import GraphQL as StrawberryApp
 from strawberry.subscriptions import GRAPHQL_WS_PROTOCOL
 
 from gqlnb import AnswerError, AuthError, Client, PartialError, QueryError, Token, TransportError
+from tests.asgi import PATIENCE, run_app
 from tests.client.relays import Relay
 from tests.servers.processes import start_server
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    pass
 
-PATIENCE = 20.0  # seconds until a test gives up
 SDL = """
 type Query { hello: String! }
 type Subscription { count(to: Int!): Int! quiet: Int! breaks: Int! fails: Int }
@@ -112,22 +109,6 @@ def apps() -> dict[str, Any]:
     }
 
 
-@contextmanager
-def running(app: Any) -> Iterator[str]:
-    """Run an application on uvicorn, and yield its address."""
-    listener = socket.create_server(("127.0.0.1", 0))
-    config = uvicorn.Config(app, log_level="critical", lifespan="off", ws="websockets-sansio")
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}/graphql"
-    finally:
-        server.should_exit = True
-        thread.join(PATIENCE)
-        listener.close()
-
-
 def transport_ws(**options: Any) -> Any:
     """Run subscriptions-transport-ws, which has the older subprotocol alone."""
     try:
@@ -158,7 +139,7 @@ def there(request, monkeypatch):
         with transport_ws(choose="chooses" in name) as server:
             yield server.url, way, lambda: server.wait_for("quiet ended")
         return
-    with running(apps()[name.partition(",")[0]]) as url:
+    with run_app(apps()[name.partition(",")[0]]) as url:
         yield url, way, lambda: ended.wait(PATIENCE)
 
 
@@ -219,7 +200,7 @@ def test_an_application_may_answer_without_headers():
 
 def test_a_token_in_the_init_message_is_accepted():
     """Without it, the error states the remedy."""
-    with running(apps()["guarded"]) as url:
+    with run_app(apps()["guarded"]) as url:
         client = Client(url, token=Token("abcd1234"))
         text = "subscription { count(to: 2) }"
         found = [result["count"] for result in client.subscribe(text, transport="ws", init=True)]
@@ -232,7 +213,7 @@ def test_an_unsupported_protocol_is_reported():
     """Strawberry has WebSockets and multipart; a plain application refuses WebSockets."""
     known = apps()
     with (
-        running(known["strawberry"]) as url,
+        run_app(known["strawberry"]) as url,
         pytest.raises(AnswerError, match="a single JSON response"),
     ):
         list(Client(url).subscribe("subscription { quiet }", transport="sse", reconnect=0))
@@ -243,7 +224,7 @@ def test_an_unsupported_protocol_is_reported():
         else:
             await known["ariadne events"](scope, receive, send)
 
-    with running(app) as url, pytest.raises(TransportError):
+    with run_app(app) as url, pytest.raises(TransportError):
         list(Client(url).subscribe("subscription { quiet }", transport="ws", reconnect=0))
 
 

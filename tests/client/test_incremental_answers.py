@@ -14,7 +14,7 @@ from strawberry.asgi import GraphQL as StrawberryApp
 from strawberry.schema.config import StrawberryConfig
 
 from gqlnb import AnswerError, Client, Limits, QueryError, Schema, TransportError
-from tests.client.test_foreign_subscriptions import running
+from tests.asgi import run_app
 
 NEW = graphql.version_info[:2] >= (3, 3)
 TEXT = """{
@@ -68,7 +68,7 @@ def library() -> StrawberryApp:
 def test_each_result_is_cumulative():
     """Over HTTP and in process; the last one equals the unstreamed answer."""
     app = library()
-    with running(app) as url:
+    with run_app(app) as url:
         for target in (url, app):
             client = Client(target)
             client.refresh_schema()
@@ -140,7 +140,7 @@ def test_a_single_response_is_accepted():
 def test_a_truncated_stream_is_not_retried():
     """It may be a mutation; the error has the results so far."""
     app = Speaker("mixed", FIRST, end=False)
-    with running(app) as url:
+    with run_app(app) as url:
         stream = Client(url).subscribe("mutation { a row @stream }")
         assert next(stream).data == FIRST["data"]
         with pytest.raises(
@@ -171,7 +171,7 @@ def test_an_invalid_part_keeps_the_results_so_far():
 def test_the_total_size_of_all_parts_is_limited():
     """Like a single response."""
     parts = [{"path": ["row", 1 + place], "items": [2], "hasNext": True} for place in range(99)]
-    with running(Speaker("mixed", FIRST, *parts)) as url:
+    with run_app(Speaker("mixed", FIRST, *parts)) as url:
         stream = Client(url, limits=Limits(answer=2000)).subscribe(ASK)
         with pytest.raises(TransportError, match=r"(?i)more than|larger|limit"):
             list(stream)

@@ -154,17 +154,6 @@ def test_fields_refused_one_at_a_time_are_dropped_one_at_a_time(endpoint):
     assert first - second == {"__Type.inputFields(includeDeprecated)"}
 
 
-def test_several_refused_fields_are_dropped_together(endpoint):
-    """Endpoints list all of their errors."""
-    old = [
-        f'Cannot query field "{name}" on type "__Type".' for name in ("isOneOf", "specifiedByURL")
-    ]
-    made = endpoint(refusal(*old, 'Cannot query field "description" on type "__Schema".'), TOLD)
-    assert Client(made.url).schema
-    assert len(made.requests) == 2
-    assert "isRepeatable" in asked(made)[1]
-
-
 @pytest.mark.parametrize("status", ["400 Bad Request", "500 Oops", "422 No"])
 def test_an_unexplained_refusal_leads_to_the_minimal_query(endpoint, status):
     """Some endpoints fail on unknown fields."""
@@ -214,19 +203,6 @@ def test_an_endpoint_without_introspection_is_still_usable(endpoint, whose):
     assert len(made.requests) == 1
     assert client.execute("{ hello }").data == {"hello": "Hi"}
     assert client.schema_notes == ()
-
-
-def test_our_server_may_disable_introspection():
-    """Refreshing repeats the request."""
-    from gqlnb import Access, reference_schema, serve
-
-    with serve(reference_schema(), port=0, access=Access(introspection=False)) as server:
-        client = Client(server.url)
-        with pytest.raises(SchemaError, match="introspection has been disabled"):
-            client.schema  # noqa: B018
-        with pytest.raises(SchemaError, match="introspection has been disabled"):
-            client.refresh_schema()
-        assert client.execute("{ hello }").data == {"hello": "Hello world!"}
 
 
 def test_introspection_stops_after_a_few_refusals(endpoint):

@@ -1,6 +1,7 @@
 """Integers beyond 2**53 as variables: JavaScript servers round them as JSON numbers."""
 
 import json
+import re
 from decimal import Decimal
 
 import numpy as np
@@ -10,7 +11,7 @@ from graphql import build_schema, introspection_from_schema
 
 import gqlnb
 from gqlnb.document import scalars
-from gqlnb.http.messages import Response
+from tests.client.faults import Wire, answer
 
 BIG = 2**53 + 1
 SAFE = 2**53 - 1
@@ -25,46 +26,19 @@ input Row { big: BigInt numeric: numeric other: Snowflake any: jsonb number: flo
 SCHEMA = build_schema(SDL)
 
 
-class Wire:
-    """A transport that keeps what it is asked to send."""
-
-    source = "wire"
-
-    def __init__(self):
-        self.sent = []
-
-    def send(self, request):
-        """Keep the variables and answer."""
-        self.sent.append(json.loads(request.encode()).get("variables"))
-        return Response(200, {"content-type": "application/json"}, b'{"data":{"f":null}}')
-
-    async def asend(self, request):
-        """Keep the variables and answer."""
-        return self.send(request)
-
-    def close(self):
-        """Do nothing."""
+def ask_with(declared):
+    """Return a query with a variable of a declared type."""
+    arguments = dict(re.findall(r"(\w+): ([\w\[\]!]+)[,)]", SDL.partition("input")[0]))
+    (name,) = (name for name, kind in arguments.items() if kind == declared)
+    return f"query($v: {declared}) {{ f({name}: $v) }}"
 
 
 def send(declared, value, schema):
     """Return the JSON form in which a variable of a declared type is sent."""
-    wire = Wire()
+    wire = Wire('{"data":{"f":null}}')
     client = gqlnb.Client(wire, schema=SCHEMA if schema else None)
-    argument = {
-        "BigInt": "big",
-        "Long": "long",
-        "bigint": "hasura",
-        "numeric": "numeric",
-        "BigFloat": "exact",
-        "Snowflake": "other",
-        "ID": "id",
-        "JSON": "any",
-        "Row": "row",
-        "[Row!]": "rows",
-        "[BigInt!]": "many",
-    }[declared]
-    client.execute(f"query($v: {declared}) {{ f({argument}: $v) }}", {"v": value})
-    return wire.sent[-1]["v"]
+    client.execute(ask_with(declared), {"v": value})
+    return json.loads(wire.requests[-1].encode())["variables"]["v"]
 
 
 @pytest.mark.parametrize("schema", [True, False], ids=["schema", "no schema"])
@@ -135,14 +109,14 @@ def test_the_variables_of_the_caller_are_not_changed():
     assert given == {"big": BIG, "rows": [{"big": BIG}]}
 
 
-def test_the_schema_is_loaded_for_input_objects(canned):
+def test_the_schema_is_loaded_for_input_objects(endpoint):
     """A new client sends the same as one with the schema."""
     schema = json.dumps({"data": introspection_from_schema(SCHEMA)})
-    canned.answers += [over_http(schema), over_http('{"data":{"f":null}}')]
-    client = gqlnb.Client(canned.url)
+    server = endpoint(answer(schema), answer('{"data":{"f":null}}'))
+    client = gqlnb.Client(server.url)
     text = "query($v: Row) { f(row: $v) }"
     client.execute(text, {"v": {"big": BIG, "number": 2**60, "any": BIG}})
-    sent = json.loads(canned.requests[-1].split(b"\r\n\r\n", 1)[1])["variables"]["v"]
+    sent = json.loads(server.requests[-1].split(b"\r\n\r\n", 1)[1])["variables"]["v"]
     assert sent == {"big": str(BIG), "number": 2**60, "any": BIG}
 
 
@@ -163,13 +137,6 @@ def test_decimals_are_sent_as_text(value):
         for schema in (True, False):
             assert send(declared, Decimal(value), schema) == value
     assert send("Row", {"numeric": Decimal(value)}, schema=True) == {"numeric": value}
-
-
-def over_http(body):
-    """Return the bytes of an HTTP response."""
-    size = len(body.encode())
-    head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {size}"
-    return f"{head}\r\nConnection: close\r\n\r\n{body}".encode()
 
 
 @pytest.fixture(params=["in process", "http"])
@@ -210,21 +177,6 @@ def test_text_that_is_not_a_large_integer_stays_text(ask):
         assert ask("BigInt", "big", text) == text
 
 
-class RefusingWire(Wire):
-    """A transport that refuses each request with the answer of a server."""
-
-    def __init__(self, message):
-        super().__init__()
-        self.message = message
-
-    def send(self, request):
-        """Refuse the variables."""
-        super().send(request)
-        error = {"message": self.message, "locations": [{"line": 1, "column": 7}]}
-        body = json.dumps({"errors": [error]}).encode()
-        return Response(200, {"content-type": "application/json"}, body)
-
-
 # As graphique 2.1 and @cap-js/graphql 0.10.1 answer.
 ONLY_NUMBERS = (
     "Variable '$v' has invalid value at [0]: Expected value of type 'BigInt', but encountered "
@@ -252,11 +204,11 @@ def test_a_refused_integer_names_the_other_form(message, declared, value, advice
     """No schema says whether a scalar takes numbers or text."""
     if declared == "Row" and not schema:  # the scalars of its fields are not known
         advice = None
-    argument = {"[BigInt!]": "many", "BigInt": "big", "Snowflake": "other", "Row": "row",
-                "ID": "id"}[declared]  # fmt: skip
-    client = gqlnb.Client(RefusingWire(message), schema=SCHEMA if schema else None)
+    error = {"message": message, "locations": [{"line": 1, "column": 7}]}
+    wire = Wire(json.dumps({"errors": [error]}))
+    client = gqlnb.Client(wire, schema=SCHEMA if schema else None)
     with pytest.raises(gqlnb.QueryError) as caught:
-        client.execute(f"query($v: {declared}) {{ f({argument}: $v) }}", {"v": value})
+        client.execute(ask_with(declared), {"v": value})
     assert caught.value.problems[0].hint is None or advice is not None
     assert advice is None or advice in str(caught.value)
 

@@ -22,13 +22,11 @@ from graphql import GraphQLError
 
 import gqlnb
 from gqlnb import (
-    AuthError,
     Client,
     FrameError,
     OptionError,
     QueryError,
     Schema,
-    Token,
     TransportError,
 )
 from gqlnb.client.mapping import InputMap, InputRows, MapOptions
@@ -689,14 +687,6 @@ def test_the_progress_of_a_map_has_the_budget(site):
     client = Client(Limited(site.schema, 0, None), schema=SDL)
     client.map(USER, ["1", "2"], concurrency=1, progress=lambda *it: seen.append(it[3]))
     assert [it.remaining for it in seen] == [None, 60, 59]
-
-
-def test_the_token_of_another_endpoint_is_still_refused(site):
-    """Requests of a map are those of the client."""
-    with gqlnb.serve(site.schema, port=0, token=Token("right-one")) as server:
-        with pytest.raises(AuthError) as caught:
-            Client(server.url, token=Token("wrong-one"), schema=SDL).map(USER, ["1", "2", "3"])
-        assert caught.value.result.empty
 
 
 def test_inputs_without_columns_have_a_row_each(site):

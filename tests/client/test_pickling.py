@@ -53,17 +53,6 @@ def test_all_options_are_pickled(server, monkeypatch, tmp_path):
     assert again.execute(HELLO).data == client.execute(HELLO).data
 
 
-def test_another_process_uses_the_token_of_its_environment(server, monkeypatch):
-    """The pickle names the variable, and the other process reads it."""
-    monkeypatch.setenv("SOME_TOKEN", SECRET)
-    code = "import pickle, sys; print(pickle.load(sys.stdin.buffer).execute('{ hello }').data)"
-    data = pickle.dumps(Client(server.url, token="env:SOME_TOKEN"))
-    done = subprocess.run(
-        [sys.executable, "-c", code], input=data, capture_output=True, check=True, timeout=60
-    )
-    assert done.stdout.decode().strip() == "{'hello': 'Hello world!'}"
-
-
 @pytest.mark.parametrize(
     ("make", "reason"),
     [
@@ -94,15 +83,6 @@ def test_unpicklable_clients_are_refused(make, reason):
         pickle.dumps(make("http://127.0.0.1:4000/graphql"))
     assert reason in str(caught.value)
     assert SECRET not in str(caught.value)
-
-
-def test_a_named_connection_is_pickled_by_name():
-    """The other process reads its own settings of that name."""
-    client = connect("demo")
-    data = pickle.dumps(client)
-    again = pickle.loads(data)
-    assert (again.name, b"demo" in data) == ("demo", True)
-    assert again.execute("{ viewer { login } }").data == {"viewer": {"login": "demo"}}
 
 
 def test_session_connections_are_not_pickled_by_name():

@@ -6,14 +6,15 @@ import shutil
 import socket
 import subprocess
 import sys
-import threading
-from contextlib import suppress
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from gqlnb import Access, Client, Schema, Token, TransportError, serve
 from tests.client.faults import Endpoint, answer, dripping, json_answer, silent
+from tests.client.relays import Relay
+from tests.examples import select_combinations
 from tests.ports import find_free_port, wait_for_port
 
 if TYPE_CHECKING:
@@ -84,24 +85,14 @@ def test_an_unreachable_proxy_is_named_as_the_reason(use_proxy, way, scheme):
         WAYS[way](Client(f"{scheme}://example.test/graphql"))
 
 
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize(
-    "value",
-    [
-        "http://",
-        "http://:80",
-        f"http://{SECRET}:x@",
-        "://x",
-        "ftp://proxy.test:1",
-        "http://[::1",
-        "http://proxy.test:port",
-        "http://proxy.test:99999",
-        "http://proxy.test:0",
-        "http://a b:80",
-        "not a proxy",
-        "  ",
-    ],
-)
+NONSENSE = [
+    *("http://", "http://:80", f"http://{SECRET}:x@", "://x", "ftp://proxy.test:1", "http://[::1"),
+    *("http://proxy.test:port", "http://proxy.test:99999", "http://proxy.test:0"),
+    *("http://a b:80", "not a proxy", "  "),
+]
+
+
+@pytest.mark.parametrize(("value", "way"), select_combinations(NONSENSE, WAYS))
 def test_nonsense_in_place_of_a_proxy_names_the_variable(monkeypatch, use_proxy, way, value):
     """And not its value, which may have a password."""
     use_proxy(value)
@@ -112,7 +103,7 @@ def test_nonsense_in_place_of_a_proxy_names_the_variable(monkeypatch, use_proxy,
     assert SECRET not in str(caught.value)
 
 
-class Socks:
+class Socks(Relay):
     """A SOCKS5 proxy that leads everywhere to one port.
 
     Attributes
@@ -123,70 +114,25 @@ class Socks:
 
     def __init__(self, port: int, reply: int = 0) -> None:
         self.asked: list[str] = []
-        self._port, self._reply = port, reply
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.url = f"socks5h://127.0.0.1:{self._listener.getsockname()[1]}"
-        self._open: list[socket.socket] = []
-        self._threads = [threading.Thread(target=self._listen)]
-        self._threads[0].start()
+        self._reply = reply
+        super().__init__(f"http://127.0.0.1:{port}")
+        self.url = f"socks5h://127.0.0.1:{self.port}"
 
-    def close(self) -> None:
-        """Close everything, and wait for its threads."""
-        self._listener.shutdown(socket.SHUT_RDWR)
-        self._listener.close()
-        for each in self._open:
-            with suppress(OSError):
-                each.shutdown(socket.SHUT_RDWR)
-        for thread in self._threads:
-            thread.join(10)
-        for each in self._open:
-            each.close()
-
-    def _start(self, function: Callable[..., None], *arguments: Any) -> None:
-        self._threads.append(threading.Thread(target=function, args=arguments))
-        self._threads[-1].start()
-
-    def _listen(self) -> None:
-        with suppress(OSError):
-            while True:
-                connection, _ = self._listener.accept()
-                self._open.append(connection)
-                self._start(self._talk, connection)
-
-    def _talk(self, connection: socket.socket) -> None:
-        with suppress(OSError):
-            connection.recv(64)
-            connection.sendall(b"\x05\x00")  # no login
-            request = connection.recv(512)
-            self.asked.append(request[5 : 5 + request[4]].decode())
-            connection.sendall(bytes([5, self._reply, 0, 1, 127, 0, 0, 1, 0, 0]))
-            if self._reply:
-                connection.shutdown(socket.SHUT_RDWR)
-                return
-            there = socket.create_connection(("127.0.0.1", self._port))
-            self._open.append(there)
-            self._start(self._carry, connection, there)
-            self._carry(there, connection)
-
-    def _carry(self, source: socket.socket, to: socket.socket) -> None:
-        with suppress(OSError):
-            while data := source.recv(65536):
-                to.sendall(data)
+    def _reach(self, near: socket.socket) -> socket.socket | None:
+        near.recv(64)
+        near.sendall(b"\x05\x00")  # no login
+        request = near.recv(512)
+        self.asked.append(request[5 : 5 + request[4]].decode())
+        near.sendall(bytes([5, self._reply, 0, 1, 127, 0, 0, 1, 0, 0]))
+        return None if self._reply else super()._reach(near)
 
 
 @pytest.fixture
 def socks():
     """Return a function that starts a SOCKS proxy."""
     pytest.importorskip("socks")
-    begun: list[Socks] = []
-
-    def begin(port: int, reply: int = 0) -> Socks:
-        begun.append(Socks(port, reply))
-        return begun[-1]
-
-    yield begin
-    for each in begun:
-        each.close()
+    with ExitStack() as stack:
+        yield lambda *options: stack.enter_context(Socks(*options))
 
 
 def test_a_socks_proxy_connects_to_the_endpoint(use_proxy, socks):

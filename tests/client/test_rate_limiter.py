@@ -129,26 +129,6 @@ def test_an_endpoint_without_rate_limit_headers_causes_no_wait(hands):
     assert (hands.waited, pace.concurrency, repr(pace.budget)) == ([], MAX_CONCURRENT, "Budget()")
 
 
-def test_eight_threads_never_exceed_the_budget(hands):
-    """Each stops when no points are left, though answers arrive in any order."""
-    endpoint = Budgeted(hands, 40)
-    pace = RateLimiter(RequestQueue(8, hands), SOURCE, 60)
-
-    def work(_):
-        for done in range(1000):
-            try:
-                with pace.queue_request():
-                    pace.record_outcome(endpoint())
-            except RateLimited:
-                return done
-        return None
-
-    with ThreadPoolExecutor(8) as threads:
-        done = list(threads.map(work, range(8)))
-    assert sum(done) == endpoint.used == 40
-    assert (endpoint.refused, hands.waited) == (0, [])
-
-
 def test_eight_threads_continue_after_the_hourly_reset(hands):
     """Each hour has no more requests than points, and none is refused."""
     endpoint = Budgeted(hands, 10)

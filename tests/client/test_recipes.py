@@ -10,6 +10,7 @@ from gqlnb import Client, Limits, QueryError, TargetError, Token, reference_sche
 from gqlnb.client.client import connect
 from gqlnb.errors import TransportError
 from gqlnb.tokens import Token as Secret
+from tests.client.faults import Wire
 
 HELLO = "{ hello }"
 
@@ -25,25 +26,15 @@ def test_rate_limited_execution_returns_the_same_as_execute():
 
 def test_retries_can_be_disabled():
     """The first failure is raised to callers with their own policy."""
-    asked = []
 
-    class Busy:
-        source = "busy"
+    def fail(_request):
+        message = "busy: too much"
+        raise TransportError(message, status=502)
 
-        def send(self, request):
-            asked.append(request)
-            message = "busy: too much"
-            raise TransportError(message, status=502)
-
-        async def asend(self, request):
-            return self.send(request)
-
-        def close(self):
-            """Do nothing."""
-
+    wire = Wire(fail)
     with pytest.raises(TransportError, match="too much"):
-        Client(Busy())._execute_in_turn(HELLO, give_up=lambda error: error.status == 502)
-    assert len(asked) == 1
+        Client(wire)._execute_in_turn(HELLO, give_up=lambda error: error.status == 502)
+    assert len(wire.requests) == 1
 
 
 @pytest.mark.parametrize("source", ["env:SOME_TOKEN", "file"])

@@ -2,7 +2,6 @@
 
 import asyncio
 import base64
-import json
 import signal
 import socket
 import sys
@@ -25,6 +24,7 @@ from gqlnb import (
 )
 from gqlnb.client.credentials import redact_url, strip_url
 from gqlnb.client.transports import InProcessTransport
+from tests.client.faults import Close, answer, json_answer
 
 SECRET = "canary-91ab"
 OPTIONS = {  # made anew for each client: a token belongs to one endpoint
@@ -44,18 +44,14 @@ def report(error):
     return "".join(made.format())
 
 
-def answer(status, members, length=None):
-    """Return the bytes of a response; a length beyond the body cuts it."""
-    body = members if isinstance(members, bytes) else json.dumps(members).encode()
-    head = f"HTTP/1.1 {status}\r\nContent-Length: {length or len(body)}\r\nConnection: close\r\n"
-    return f"{head}Content-Type: application/json\r\n\r\n".encode() + body
+HELLO = json_answer({"data": {"hello": None}}, Connection="close")
 
 
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
 def test_an_interrupt_shows_no_header(canned, options):
     """Ctrl-C while the endpoint is silent leaves no frame of the library in the traceback."""
     main = threading.main_thread().ident
-    canned.answers.append(lambda _: signal.pthread_kill(main, signal.SIGINT))
+    canned.answers.append(lambda _, over: signal.pthread_kill(main, signal.SIGINT) or over.wait())
     with pytest.raises(KeyboardInterrupt) as caught:
         Client(canned.url, **options()).execute("{ hello }")
     assert SECRET.encode() in canned.requests[0]
@@ -73,8 +69,8 @@ def test_an_unrecordable_answer_is_not_shown(canned, tmp_path, monkeypatch, opti
             return 0
         raise cassette._build_file_error(OSError(28, "No space left on device"))
 
-    reply = answer("200 OK", {"data": {"a": SECRET}, "extensions": {SECRET: [SECRET]}})
-    canned.answers.append(reply.replace(b"Connection", f"X-Seen: {SECRET}\r\nConnection".encode()))
+    reply = json_answer({"data": {"a": SECRET}, "extensions": {SECRET: [SECRET]}}, X_Seen=SECRET)
+    canned.answers.append(reply)
     client = Client(canned.url, **options(), recording=tmp_path / "it.jsonl", mode="record")
     client.close()
     monkeypatch.setattr("gqlnb.client.recording.cassette.Cassette._write_line", write_to_full_disk)
@@ -93,7 +89,7 @@ def test_an_unexpected_exception_shows_no_header(canned, monkeypatch, kind):
     def broken(*_, **__):
         raise kind(SECRET)
 
-    canned.answers.append(answer("200 OK", {"data": {}}))
+    canned.answers.append(json_answer({"data": {}}))
     monkeypatch.setattr("http.client.HTTPConnection.endheaders", broken)
     with pytest.raises(TransportError, match=kind.__name__) as caught:
         Client(canned.url, token=Token(SECRET)).execute("{ hello }")
@@ -222,7 +218,7 @@ def test_the_same_header_is_accepted_from_every_source(canned, monkeypatch, tmp_
         Token.from_header(f"Bearer {SECRET}"),
     ]
     for source in sources:
-        canned.answers.append(answer("200 OK", {"data": {"hello": None}}))
+        canned.answers.append(HELLO)
         Client(canned.url, headers={"Authorization": source}).execute("{ hello }")
         assert f"Authorization: Bearer {SECRET}\r\n".encode() in canned.requests[-1]
     with pytest.raises(AuthError, match="variable NOT_SET is not set"):
@@ -234,7 +230,7 @@ def test_the_same_header_is_accepted_from_every_source(canned, monkeypatch, tmp_
 @SECRET_HEADERS
 def test_a_secret_header_is_hidden(canned, name, value):
     """It is sent unchanged, hidden in errors, and not sent to other hosts without TLS."""
-    canned.answers.append(answer("401 No", {"message": f"no {value.split('=')[-1]}"}))
+    canned.answers.append(json_answer({"message": f"no {value.split('=')[-1]}"}, "401 No"))
     with pytest.raises(AuthError, match=r"no .*\*\*\*") as caught:
         Client(canned.url, headers={name: Token.from_header(value)}).execute("{ hello }")
     assert f"{name}: {value}".encode() in canned.requests[0]
@@ -256,7 +252,7 @@ def test_data_are_never_masked(canned):
         "errors": [{"message": f"no {SECRET}", "path": ["me"]}],
         "extensions": {"trace": [SECRET]},
     }
-    canned.answers.append(answer("200 OK", members))
+    canned.answers.append(json_answer(members))
     result = Client(canned.url, token=Token(SECRET)).execute("{ me }")
     assert result.data == members["data"]
     assert result.errors == ({"message": "no ***", "path": ["me"]},)
@@ -270,15 +266,15 @@ def test_data_are_never_masked(canned):
 def test_an_excerpt_is_masked_before_it_is_truncated(canned):
     """No part of a secret is left at its end."""
     page = b"<" + b" " * 370 + SECRET.encode() * 8
-    canned.answers.append(answer("502 Bad", page))
+    canned.answers.append(answer(page, "502 Bad", Connection="close"))
     with pytest.raises(TransportError) as caught:
         Client(canned.url, token=Token(SECRET)).execute("{ hello }")
     assert "canary" not in str(caught.value)
 
 
 FAILURES = {
-    "closed": (None, "closed before an answer came"),
-    "cut": (answer("200 OK", {"data": {}}, length=500),
+    "closed": (Close(), "closed before an answer came"),
+    "cut": (json_answer({"data": {}}, Content_Length=500),
         "it ended before the full body was received"),
     "no http": (b"SSH-2.0-OpenSSH\r\n", "does not speak HTTP"),
     "gzip": (b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 4\r\n\r\nnope",
@@ -391,8 +387,8 @@ def test_an_echo_with_another_encoding_is_hidden(canned, place, echo):
     """In any part of the response."""
     canned.answers.append(
         {
-            "body": answer("401 No", {"message": f"unknown: {echo}"}),
-            "page": answer("502 Bad", f"<p>{echo}</p>".encode()),
+            "body": json_answer({"message": f"unknown: {echo}"}, "401 No"),
+            "page": answer(f"<p>{echo}</p>", "502 Bad", Connection="close"),
             "location": f"HTTP/1.1 302 No\r\nLocation: http://h/{echo}\r\n\r\n".encode(),
             "host": f"HTTP/1.1 302 No\r\nLocation: http://{echo}/\r\n\r\n".encode(),
             "header": f"HTTP/1.1 429 No\r\nRetry-After: 999\r\nX-Seen: {echo}\r\n"
@@ -409,8 +405,7 @@ def test_an_echo_with_another_encoding_is_hidden(canned, place, echo):
 @pytest.mark.parametrize("echo", [SECRET, *ECHOES.values()], ids=["plain", *ECHOES])
 def test_a_response_header_that_repeats_the_token_is_masked(canned, echo):
     """Also on success: results are stored, pickled and displayed."""
-    fine = answer("200 OK", {"data": {"hello": "Hi"}})
-    canned.answers.append(fine.replace(b"\r\n", f"\r\nX-Seen: a {echo}\r\n".encode(), 1))
+    canned.answers.append(json_answer({"data": {"hello": "Hi"}}, X_Seen=f"a {echo}"))
     result = Client(canned.url, token=Token(SECRET)).execute("{ hello }")
     assert result.data == {"hello": "Hi"}
     assert "***" in result.response.headers["x-seen"]
@@ -419,7 +414,7 @@ def test_a_response_header_that_repeats_the_token_is_masked(canned, echo):
 
 def test_a_token_is_bound_to_one_endpoint(canned, other):
     """A client of another endpoint refuses it; another client of the same one does not."""
-    hello = answer("200 OK", {"data": {"hello": None}})
+    hello = HELLO
     canned.answers += [hello, hello]
     token = Token(SECRET)
     Client(canned.url, token=token).execute("{ hello }")
@@ -469,7 +464,7 @@ def test_secrets_that_would_not_be_sent_are_refused(options):
 def test_a_token_function_is_called_for_each_request(canned):
     """Short-lived tokens are always fresh."""
     given = iter(["first-1234", "second-1234"])
-    canned.answers += [answer("200 OK", {"data": {"hello": None}})] * 2
+    canned.answers += [HELLO] * 2
     client = Client(canned.url, token=Token(lambda: next(given)))
     client.execute("{ hello }")
     client.execute("{ hello }")
@@ -491,7 +486,7 @@ def test_header_values_may_be_read_from_a_source(canned, monkeypatch):
     keyring = SimpleNamespace(get_password=lambda service, name: f"{service}-{name}-kept")
     monkeypatch.setitem(sys.modules, "keyring", keyring)
     monkeypatch.setenv("MY_HEADER", f"Basic {SECRET}")
-    canned.answers.append(answer("401 No", {"message": f"{SECRET} gqlnb-a-kept"}))
+    canned.answers.append(json_answer({"message": f"{SECRET} gqlnb-a-kept"}, "401 No"))
     headers = {"Authorization": "env:MY_HEADER", "X-Thing": "keyring:a"}
     with pytest.raises(AuthError, match=r"401: \*\*\* \*\*\*") as caught:
         Client(canned.url, headers=headers).execute("{ hello }")
@@ -537,7 +532,7 @@ def test_refused_values_are_in_no_frame_of_the_package(make):
 @pytest.mark.parametrize("url", ["?api_key={}", "?a=1&access_token={}", "?X-Amz-Signature={}"])
 def test_a_secret_in_the_query_of_an_address_is_hidden(canned, url):
     """A server may repeat its address."""
-    canned.answers.append(answer("404 No", f"no {SECRET} here".encode()))
+    canned.answers.append(answer(f"no {SECRET} here", "404 No"))
     with pytest.raises(TransportError, match=r"no \*\*\* here"):
         Client(f"{canned.url}{url.format(SECRET)}").execute("{ hello }")
 
@@ -545,7 +540,7 @@ def test_a_secret_in_the_query_of_an_address_is_hidden(canned, url):
 def test_the_debug_output_of_http_client_is_disabled(canned, monkeypatch, capfd):
     """It would print every header."""
     monkeypatch.setattr("http.client.HTTPConnection.debuglevel", 1)
-    canned.answers.append(answer("200 OK", {"data": {"hello": None}}))
+    canned.answers.append(HELLO)
     Client(canned.url, token=Token(SECRET)).execute("{ hello }")
     assert SECRET.encode() in canned.requests[0]
     assert capfd.readouterr() == ("", "")

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from gqlnb import Client, GqlnbError, TransportError, recorded
 from gqlnb.server.app import App
+from tests.asgi import read_body, receive_again, send_answer
 from tests.client.faults import answer, json_answer
 from tests.client.paging.faulty_connections import FAULTS, QUERY, TOTAL, Items, ids, served
+from tests.examples import select_combinations
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,8 +63,7 @@ def test_usable_data_are_returned(endpoint, way):
     assert len(server.requests) == 1
 
 
-@pytest.mark.parametrize("fault", FAULTY)
-@pytest.mark.parametrize("way", QUERIES)
+@pytest.mark.parametrize(("way", "fault"), select_combinations(QUERIES, FAULTY))
 def test_a_query_is_retried(endpoint, way, fault):
     """It returns the data of the next attempt."""
     server = endpoint(FAULTY[fault], FAULTY[fault], RIGHT)
@@ -72,8 +72,7 @@ def test_a_query_is_retried(endpoint, way, fault):
     assert len(server.requests) == 3
 
 
-@pytest.mark.parametrize("fault", FAULTY)
-@pytest.mark.parametrize("way", QUERIES)
+@pytest.mark.parametrize(("way", "fault"), select_combinations(QUERIES, FAULTY))
 def test_a_persistent_failure_is_a_transport_error(endpoint, way, fault):
     """With the endpoint's message, after four attempts, and never about the schema."""
     server = endpoint(FAULTY[fault])
@@ -88,8 +87,7 @@ def test_a_persistent_failure_is_a_transport_error(endpoint, way, fault):
     assert len(server.requests) == 4
 
 
-@pytest.mark.parametrize("fault", FAULTY)
-@pytest.mark.parametrize("way", ASKS)
+@pytest.mark.parametrize(("way", "fault"), select_combinations(ASKS, FAULTY))
 def test_a_mutation_is_sent_once(endpoint, way, fault):
     """The error has the endpoint's message and the advice to check the outcome."""
     server = endpoint(FAULTY[fault], RIGHT)
@@ -139,20 +137,13 @@ class Faulty:
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer a request."""
-        message = await receive()
-        if b"__schema" not in message["body"]:
+        body = await read_body(receive)
+        if b"__schema" not in body:
             self._count += 1
             if self._count - 1 in self._numbers:
-                head = [(b"content-type", b"application/json")]
-                body = json.dumps({"data": {"items": None}, "errors": [{"message": WORDS}]})
-                await send({"type": "http.response.start", "status": 200, "headers": head})
-                await send({"type": "http.response.body", "body": body.encode()})
+                await send_answer(send, {"data": {"items": None}, "errors": [{"message": WORDS}]})
                 return
-
-        async def again() -> Any:
-            return message
-
-        await self._app(scope, again, send)
+        await self._app(scope, receive_again(body), send)
 
 
 @pytest.mark.parametrize("place", [0, 1, 2])

@@ -17,7 +17,6 @@ from typing import Any
 
 import pytest
 import strawberry
-import uvicorn
 from strawberry.asgi import GraphQL
 from strawberry.file_uploads import Upload as Received
 from strawberry.schema.config import StrawberryConfig
@@ -26,7 +25,8 @@ import gqlnb
 from gqlnb import Client, QueryError, Schema, TransportError, Upload, serve
 from gqlnb.client.http_transport import HttpTransport
 from gqlnb.server.app import App
-from tests.client.faults import json_answer
+from tests.asgi import run_app
+from tests.client.faults import answer, json_answer
 
 # The application leaves its temporary files to the collector.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
@@ -103,21 +103,8 @@ def address():
     """Serve the application on a free port."""
     schema = strawberry.Schema(Query, Mutation, config=StrawberryConfig())
     app: Any = GraphQL(schema, multipart_uploads_enabled=True)  # a Starlette application
-    listener = socket.create_server(("127.0.0.1", 0))
-    ready = threading.Event()
-
-    class Server(uvicorn.Server):
-        async def startup(self, sockets: Any = None) -> None:
-            await super().startup(sockets)
-            ready.set()
-
-    server = Server(uvicorn.Config(app, log_level="error", lifespan="off"))
-    thread = threading.Thread(target=lambda: asyncio.run(server.serve([listener])), daemon=True)
-    thread.start()
-    assert ready.wait(20)
-    yield f"http://127.0.0.1:{listener.getsockname()[1]}/graphql"
-    server.should_exit = True
-    thread.join(20)
+    with run_app(app) as url:
+        yield url
 
 
 @pytest.fixture
@@ -237,21 +224,12 @@ def test_a_large_file_is_never_entirely_in_memory(client, tmp_path):
 # -- what is sent, to the byte
 
 
-def answer(**data: Any) -> bytes:
-    """Return an HTTP answer."""
-    body = json.dumps({"data": data}).encode()
-    head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: "
-    return f"{head}{len(body)}\r\n\r\n".encode() + body
-
-
-def failing(status: int) -> bytes:
-    """Return an HTTP answer of failure."""
-    return f"HTTP/1.1 {status} No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".encode()
+FAILURE = answer("", "503 No", Connection="close")
 
 
 def test_the_body_follows_the_multipart_specification(canned):
     """`operations` with nulls, then `map`, then the files; the token is sent, too."""
-    canned.answers = [answer(a=1)]
+    canned.answers = [json_answer({"data": {"a": 1}})]
     file = io.BytesIO(b"once")
     text = "mutation ($a: Upload, $b: In) { a(a: $a, b: $b) }"
     with Client(canned.url, token=gqlnb.Token("t0ken-abcdef")) as client:
@@ -277,7 +255,7 @@ def test_the_body_follows_the_multipart_specification(canned):
 
 def test_a_query_with_a_seekable_file_is_retried(canned):
     """After HTTP 503 it sends its file once more, from the start."""
-    canned.answers = [failing(503), answer(look=1)]
+    canned.answers = [FAILURE, json_answer({"data": {"look": 1}})]
     with Client(canned.url) as client:
         found = client.execute("query ($f: Upload) { look(f: $f) }", {"f": io.BytesIO(b"twice")})
     assert found.data == {"look": 1}
@@ -286,7 +264,7 @@ def test_a_query_with_a_seekable_file_is_retried(canned):
 
 def test_a_stream_is_not_sent_twice(canned):
     """A stream that cannot be rewound is an error, and no partial content is sent."""
-    canned.answers = [failing(503), answer(look=1)]
+    canned.answers = [FAILURE, json_answer({"data": {"look": 1}})]
     reading, writing = os.pipe()
     os.write(writing, b"once")
     os.close(writing)
@@ -302,7 +280,7 @@ def test_a_stream_is_not_sent_twice(canned):
 
 def test_a_mutation_is_sent_once(canned):
     """Even if its file is seekable."""
-    canned.answers = [failing(503), answer(read=1)]
+    canned.answers = [FAILURE, json_answer({"data": {"read": 1}})]
     with Client(canned.url) as client, pytest.raises(TransportError, match="503"):
         client.execute(SINGLE, {"file": io.BytesIO(b"x")})
     assert len(canned.requests) == 1

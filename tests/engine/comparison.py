@@ -11,7 +11,7 @@ import graphql
 from graphql import build_schema, parse
 
 from gqlnb import engine
-from gqlnb.engine.compiled_execution import ExecutionMode, execute_within
+from gqlnb.engine.compiled_execution import execute_within
 from gqlnb.engine.execution_budget import ExecutionBudget
 from gqlnb.result.column_batch import build_data
 from tests.property.differential.outcome import detail, exact
@@ -31,7 +31,7 @@ def metered(  # the names of graphql-core's arguments
 ) -> Any:
     """Execute as our executor does within a budget that suffices."""
     given = (schema, document, root_value, context_value, variable_values, operation_name)
-    return execute_within(ExecutionMode(ExecutionBudget(10**9, 10**6)), *given, **options)
+    return execute_within(*given, budget=ExecutionBudget(10**9, 10**6), **options)
 
 
 def columnar(  # the names of graphql-core's arguments
@@ -47,7 +47,7 @@ def columnar(  # the names of graphql-core's arguments
     given = (schema, document, root_value, context_value, variable_values, operation_name)
     if options:
         return engine.execute(*given, **options)
-    found = execute_within(ExecutionMode(columnar=True), *given)
+    found = execute_within(*given, columnar=True)
     return with_dicts(found) if isinstance(found, graphql.ExecutionResult) else later(found)
 
 

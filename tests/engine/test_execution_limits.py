@@ -17,7 +17,7 @@ import pytest
 from graphql import GraphQLObjectType, build_schema, parse
 
 from gqlnb import QueryError, Schema
-from gqlnb.engine.compiled_execution import ExecutionMode, execute_within
+from gqlnb.engine.compiled_execution import execute_within
 from gqlnb.engine.compiler import plans as plan
 from gqlnb.engine.compiler.conditions import collect_facts
 from gqlnb.engine.compiler.plans import get_operation_cache
@@ -157,9 +157,8 @@ def counted(case: Case, run: int, hot: int, monkeypatch: pytest.MonkeyPatch) -> 
 
     def execute(*given: Any, **options: Any) -> Any:
         names = ("root_value", "context_value", "variable_values", "operation_name")
-        return execute_within(
-            ExecutionMode(budget), *given, *(options.pop(n, None) for n in names), **options
-        )
+        values = (options.pop(n, None) for n in names)
+        return execute_within(*given, *values, budget=budget, **options)
 
     outcome = case.execute(execute, run)
     return None if outcome.errors or outcome.raised else budget.used
@@ -270,7 +269,7 @@ def test_no_resolver_can_swallow_it(catch):
     def hello(*_: Any) -> str:
         try:
             document = Schema.adopt(inner).parse_document("{ a b }").ast
-            execute_within(ExecutionMode(budget), inner, document)
+            execute_within(inner, document, budget=budget)
         except catch as error:
             swallowed.append(error)
         return "x"
@@ -548,6 +547,6 @@ def test_limits_apply_to_operations_executed_by_graphql_core():
     document = parse(text, **{option: True})
     assert not collect_facts(document).plannable
     core = build_schema(SDL)
-    assert execute_within(ExecutionMode(ExecutionBudget(10)), core, document, tree(9)).data
+    assert execute_within(core, document, tree(9), budget=ExecutionBudget(10)).data
     with pytest.raises(BudgetExceededError, match="9 fields"):
-        execute_within(ExecutionMode(ExecutionBudget(9)), core, document, tree(9))
+        execute_within(core, document, tree(9), budget=ExecutionBudget(9))

@@ -5,23 +5,22 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from graphql import build_schema
 
 from gqlnb import Client, QueryError, Schema
 from gqlnb.document.document import Document
-from gqlnb.document.sized_cache import SizedCache
-from gqlnb.engine.schema import MAX_CACHED_NAME, cache_documents
+from gqlnb.engine.schema_adapters import MAX_CACHED_NAME, SchemaAdapter
 from gqlnb.limits import MAX_CACHED_TEXT, Limits
 
 SCHEMA = "type Query { hello: String }"
 
 
-class Parser:
+class Parser(SchemaAdapter):
     """Counts how often a text is parsed."""
 
-    def __init__(self) -> None:
-        self.calls = 0
+    calls = 0
 
-    def __call__(self, text: str, operation: Any, limits: Any, introspection: bool) -> Document:
+    def parse(self, text: str, *_: Any, **_options: Any) -> Document:
         """Parse a text."""
         self.calls += 1
         return Document.parse(text)
@@ -29,8 +28,7 @@ class Parser:
 
 def test_a_document_is_parsed_once():
     """And again for different options."""
-    parse = Parser()
-    document = cache_documents(parse, SizedCache(10))
+    parser = Parser(build_schema(SCHEMA))
     for count, given in enumerate(
         [
             ("{ a }", None, None, True),
@@ -42,9 +40,12 @@ def test_a_document_is_parsed_once():
         ],
         1,
     ):
-        assert document(*given) is document(*given)
-        assert parse.calls == count
-    assert document("{ a }", None, Limits(), True) is document("{ a }", None, Limits(), True)
+        *more, introspection = given
+        documents = [parser.get_document(*more, introspection=introspection) for _ in range(2)]
+        assert documents[0] is documents[1]
+        assert parser.calls == count
+    documents = [parser.get_document("{ a }", None, Limits()) for _ in range(2)]
+    assert documents[0] is documents[1]
 
 
 @pytest.mark.parametrize(
@@ -53,11 +54,10 @@ def test_a_document_is_parsed_once():
 )
 def test_long_documents_are_not_cached(text, operation):
     """Clients cannot fill the memory."""
-    parse = Parser()
-    document = cache_documents(parse, SizedCache(10))
+    parser = Parser(build_schema(SCHEMA))
     for _ in range(2):
-        document(text, operation, None, True)
-    assert parse.calls == 2
+        parser.get_document(text, operation, None)
+    assert parser.calls == 2
 
 
 def test_a_schema_remembers():

@@ -139,18 +139,6 @@ def test_a_dry_run_can_be_a_variable(given, dry):
     assert result["rateLimit"] == {"cost": 1}
 
 
-def test_too_many_nodes_are_refused_before_execution():
-    """More than 500,000 nodes are a request error with GitHub's type and message."""
-    with pytest.raises(QueryError) as caught:
-        github.service().execute(DEEP % ("false", 50))
-    said = (
-        "This query requests up to 510,100 possible nodes which exceeds the maximum limit of "
-        "500,000."
-    )
-    assert str(caught.value) == said
-    assert caught.value.result.errors == ({"type": "MAX_NODE_LIMIT_EXCEEDED", "message": said},)
-
-
 def test_an_integral_float_is_counted_as_an_integer():
     """JSON's 100.0 is a valid Int; it does not bypass the limit."""
     text = """query ($n: Int!, $m: Int!) { rateLimit { nodeCount }

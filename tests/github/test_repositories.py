@@ -21,16 +21,6 @@ def test_the_snapshot_is_sorted():
     assert keys == sorted(keys)
 
 
-def test_a_row_has_the_values_of_the_table():
-    """One known repository has the facts of the table."""
-    linux = named("torvalds/linux")
-    assert (linux.name, linux.owner.login, linux.owner.kind) == ("linux", "torvalds", "User")
-    assert (linux.stars, linux.forks) == (243608, 64026)
-    assert linux.language is not None
-    assert linux.language.name == "C"
-    assert linux.pushed_at == "2026-08-21T20:24:53Z"
-
-
 def test_an_empty_language_is_read_as_missing():
     """A repository without a language has None, not an empty one."""
     assert named("sindresorhus/awesome").language is None

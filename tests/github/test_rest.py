@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,6 +13,7 @@ from gqlnb.github import rest
 from gqlnb.github.repositories import Language, Owner, Repository, load_snapshot
 from gqlnb.github.standin.repository_search import Population
 from gqlnb.tokens import Token
+from tests.asgi import Exchange, ask_app
 
 KEYS = {"ada": Token("key-of-ada"), "bob": Token("key-of-bob")}
 HOME = "http://localhost"
@@ -41,39 +40,14 @@ class Caller:
         self.app = rest.app(**({"data": make_rows(), "keys": KEYS} | options))
         self.headers: dict[str, str] = {"host": "localhost"}
 
-    def call(
-        self, method: str, path: str, body: object = None, **headers: str | None
-    ) -> SimpleNamespace:
-        """Send a request; return status, headers, and the value of the body."""
+    def call(self, method: str, path: str, body: object = None, **headers: str | None) -> Exchange:
+        """Send a request; return its answer."""
         raw = (
             body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
         )
         named = {name.replace("_", "-"): value for name, value in headers.items()}
-        merged = {**self.headers, **named}
-        path, _, query = path.removeprefix(HOME).partition("?")
-        scope = {
-            "type": "http",
-            "method": method,
-            "path": path,
-            "query_string": query.encode(),
-            "headers": [(k.encode(), v.encode()) for k, v in merged.items() if v is not None],
-        }
-        sent: list[dict[str, Any]] = []
-
-        async def run() -> None:
-            async def receive() -> dict[str, Any]:
-                return {"type": "http.request", "body": raw, "more_body": False}
-
-            async def send(message: dict[str, Any]) -> None:
-                sent.append(message)
-
-            await self.app(scope, receive, send)
-
-        asyncio.run(run())
-        start, content = sent[0], sent[1]["body"]
-        lines = {name.decode(): value.decode() for name, value in start["headers"]}
-        value = json.loads(content) if content else None
-        return SimpleNamespace(status=start["status"], headers=lines, value=value)
+        path = path.removeprefix(HOME)
+        return ask_app(self.app, method, path, {**self.headers, **named}, raw)
 
 
 @pytest.fixture
@@ -90,7 +64,7 @@ def ada():
     return caller
 
 
-def follow(answer: SimpleNamespace, rel: str) -> str | None:
+def follow(answer: Exchange, rel: str) -> str | None:
     """Return the address of a relation in the ``Link`` header."""
     links = requests.utils.parse_header_links(answer.headers.get("link", ""))
     return next((it["url"] for it in links if it.get("rel") == rel), None)
@@ -98,14 +72,14 @@ def follow(answer: SimpleNamespace, rel: str) -> str | None:
 
 def test_every_resource_is_linked_from_the_index(anyone):
     """Links lead from ``/`` to the list, and to an item."""
-    index = anyone.call("GET", "/").value
+    index = anyone.call("GET", "/").json
     assert index == {
         "repositories_url": f"{HOME}/repositories{{?page,per_page}}",
         "repository_url": f"{HOME}/repository/{{id}}",
     }
-    listed = anyone.call("GET", index["repositories_url"].partition("{")[0]).value
+    listed = anyone.call("GET", index["repositories_url"].partition("{")[0]).json
     assert listed[1] == {"id": 2, "name": "r1", "url": f"{HOME}/repository/2"}
-    assert anyone.call("GET", listed[1]["url"]).value == {
+    assert anyone.call("GET", listed[1]["url"]).json == {
         "id": 2,
         "name": "r1",
         "owner": {"login": "ada"},
@@ -120,7 +94,7 @@ def test_the_snapshot_is_the_default():
     """Without `data` the service has the rows of the GraphQL stand-in, by the same order."""
     caller = Caller(data=None)
     for number in (1, 100, len(load_snapshot())):
-        row, found = load_snapshot()[number - 1], caller.call("GET", f"/repository/{number}").value
+        row, found = load_snapshot()[number - 1], caller.call("GET", f"/repository/{number}").json
         assert (found["name"], found["stars"]) == (row.name, row.stars)
 
 
@@ -129,14 +103,14 @@ def test_pages_lead_to_each_other(anyone):
     answer, seen = anyone.call("GET", "/repositories?per_page=2"), []
     last = anyone.call("GET", str(follow(answer, "last")))
     while True:
-        seen += [row["id"] for row in answer.value]
+        seen += [row["id"] for row in answer.json]
         following = follow(answer, "next")
         if following is None:
             break
         answer = anyone.call("GET", following)
     assert seen == [1, 2, 3, 4, 5]
-    assert last.value == answer.value
-    assert anyone.call("GET", "/repositories?page=99&per_page=2").value == []
+    assert last.json == answer.json
+    assert anyone.call("GET", "/repositories?page=99&per_page=2").json == []
     assert "link" not in anyone.call("GET", "/repositories").headers
 
 
@@ -147,7 +121,7 @@ def test_an_invalid_or_unknown_parameter_is_400(anyone, query):
     """The refusal names the parameter."""
     answer = anyone.call("GET", f"/repositories?{query}")
     assert answer.status == 400
-    assert query.partition("=")[0] in answer.value["message"]
+    assert query.partition("=")[0] in answer.json["message"]
 
 
 def test_an_unchanged_item_is_304(ada):
@@ -155,10 +129,10 @@ def test_an_unchanged_item_is_304(ada):
     for path in ("/repository/1", "/repositories"):
         tag = ada.call("GET", path).headers["etag"]
         same = ada.call("GET", path, if_none_match=f'"other", W/{tag}')
-        assert (same.status, same.value, same.headers["etag"]) == (304, None, tag)
+        assert (same.status, same.json, same.headers["etag"]) == (304, None, tag)
     ada.call("PUT", "/repository/1", {"name": "renamed"})
     changed = ada.call("GET", "/repository/1", if_none_match=tag)
-    assert (changed.status, changed.value["name"]) == (200, "renamed")
+    assert (changed.status, changed.json["name"]) == (200, "renamed")
 
 
 def test_a_repository_is_created_replaced_and_deleted(ada):
@@ -166,19 +140,19 @@ def test_a_repository_is_created_replaced_and_deleted(ada):
     made = ada.call("POST", "/repositories", {"name": "new"})
     assert (made.status, made.headers["location"]) == (201, f"{HOME}/repository/6")
     wanted = {"id": 6, "name": "new", "stars": 0, "forks": 0, "language": None}
-    assert wanted.items() <= made.value.items()
-    assert ada.call("GET", made.headers["location"]).value == made.value
-    assert ada.call("GET", "/repositories").value[-1]["name"] == "new"
+    assert wanted.items() <= made.json.items()
+    assert ada.call("GET", made.headers["location"]).json == made.json
+    assert ada.call("GET", "/repositories").json[-1]["name"] == "new"
 
     changed = ada.call("PUT", "/repository/6", {"name": "newer", "language": "Rust"})
-    assert changed.value == {**made.value, "name": "newer", "language": "Rust"}
+    assert changed.json == {**made.json, "name": "newer", "language": "Rust"}
     # PUT replaces: a member that it does not name is gone.
-    assert ada.call("PUT", "/repository/6", {"name": "newer"}).value["language"] is None
+    assert ada.call("PUT", "/repository/6", {"name": "newer"}).json["language"] is None
 
-    assert ada.call("DELETE", "/repository/6").value["deleted"]["id"] == 6
+    assert ada.call("DELETE", "/repository/6").json["deleted"]["id"] == 6
     assert ada.call("GET", "/repository/6").status == 404
     assert ada.call("DELETE", "/repository/6").status == 404
-    assert ada.call("POST", "/repositories", {"name": "new"}).value["id"] == 7
+    assert ada.call("POST", "/repositories", {"name": "new"}).json["id"] == 7
     assert Caller().call("GET", "/repository/7").status == 404  # services share no rows
 
 
@@ -203,8 +177,8 @@ def test_an_invalid_body_is_400(ada, body, reason):
     for method, path in [("POST", "/repositories"), ("PUT", "/repository/2")]:
         answer = ada.call(method, path, body)
         assert answer.status == 400
-        assert reason in answer.value["message"]
-    assert [row["name"] for row in ada.call("GET", "/repositories").value][:2] == ["r0", "r1"]
+        assert reason in answer.json["message"]
+    assert [row["name"] for row in ada.call("GET", "/repositories").json][:2] == ["r0", "r1"]
 
 
 @pytest.mark.parametrize("key", [None, "", "wrong", "key-of-ada2", "Bearer key-of-ada"])
@@ -226,7 +200,7 @@ def test_a_key_as_text_is_refused():
 def test_the_repository_of_another_is_403(anyone, method):
     """The message says whose it is."""
     answer = anyone.call(method, "/repository/1", {"name": "mine"}, x_api_key="key-of-bob")
-    assert (answer.status, answer.value["message"]) == (403, "r0 belongs to ada, not to bob.")
+    assert (answer.status, answer.json["message"]) == (403, "r0 belongs to ada, not to bob.")
 
 
 @pytest.mark.parametrize(
@@ -241,7 +215,7 @@ def test_another_path_or_id_is_404(ada, path):
     """There are no redirects."""
     answer = ada.call("GET", path)
     assert answer.status == 404
-    assert "repositor" in answer.value["message"].lower()
+    assert "repositor" in answer.json["message"].lower()
 
 
 @pytest.mark.parametrize("path", METHODS)

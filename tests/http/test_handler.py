@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 
 from gqlnb.http.handler import handle_request
-from gqlnb.http.messages import GRAPHQL_CONTENT_TYPE, JSON_CONTENT_TYPE, HttpRequest, Response
+from gqlnb.http.messages import GRAPHQL_CONTENT_TYPE, JSON_CONTENT_TYPE, Response
 from gqlnb.http.preconditions import check_preconditions
 from gqlnb.http.server_rules import ServerRules
 from gqlnb.server.page import build_pages
@@ -24,18 +24,12 @@ ROWS = {
     name: (wanted, status, set(members.split()))
     for (status, members), rows in {
         (200, "data"): {
-            "hello": request(),
             "mutation": request("mutation { count }"),
             "async resolver": request("{ later }"),
             "other case of the media type": request(
                 headers={"content-type": "Application/JSON; Charset=UTF-8"}
             ),
             "byte order mark": request(body=b'\xef\xbb\xbf{"query": "{ hello }"}'),
-            "null members": request(
-                body=b'{"query":"{ hello }","variables":null,'
-                b'"operationName":null,"extensions":null}'
-            ),
-            "unknown members": request(body=b'{"query":"{ hello }","id":7,"doc":[]}'),
             "same origin": request(headers={"origin": "http://127.0.0.1:4000"}),
             "same origin by fetch": request(headers={"sec-fetch-site": "same-origin"}),
             "localhost": request(headers={"host": "LOCALHOST:9"}),
@@ -45,54 +39,25 @@ ROWS = {
         },
         (200, "data errors"): {
             "a field fails": request("{ hello secret }"),
-            "a field fails, GraphQL": request("{ hello secret }", headers=GRAPHQL),
-            "null where none may be": request("{ must }", headers=GRAPHQL),
             "NaN from a resolver": request("{ anything }"),
         },
         (200, "errors"): {
-            "syntax error, JSON": request("{ hello"),
-            "unknown field, JSON": request("{ helo }"),
             "empty query, JSON": request(""),
             "unknown operation, JSON": request(
                 body=b'{"query":"query A { hello }","operationName":"B"}'
             ),
         },
         (400, "errors"): {
-            "syntax error, GraphQL": request("{ hello", headers=GRAPHQL),
-            "unknown field, GraphQL": request("{ helo }", headers=GRAPHQL),
-            "empty query, GraphQL": request("", headers=GRAPHQL),
             "missing variable, GraphQL": request(
                 "query ($t: String!) { echo(text: $t) }", headers=GRAPHQL
             ),
-            "wrong variable, GraphQL": request(
-                body=b'{"query":"query ($t: String!) { echo(text: $t) }","variables":{"t":[1]}}',
-                headers=GRAPHQL,
-            ),
-            "two operations, GraphQL": request(
-                "query A { hello } query B { hello }", headers=GRAPHQL
-            ),
-            "unknown operation, GraphQL": request(
-                body=b'{"query":"query A { hello }","operationName":"B"}', headers=GRAPHQL
-            ),
-            "empty body": request(body=b""),
-            "not JSON": request(body=b"{ hello }"),
             "half JSON": request(body=b'{"query": "{ he'),
-            "bad UTF-8": request(body=b'{"query": "{ hello }\xff"}'),
             "lone surrogate": request(body=b'{"query": "{ hello }", "variables": "\\ud800"}'),
             "NaN": request(body=b'{"query": "{ hello }", "variables": {"x": NaN}}'),
             "nested deeply": request(body=b"[" * 200_000),
-            "null": request(body=b"null"),
             "a number": request(body=b"1"),
             "a string": request(body=b'"{ hello }"'),
-            "a batch": request(body=b'[{"query":"{ hello }"}]'),
-            "no query": request(body=b"{}"),
-            "query no string": request(body=b'{"query":1}'),
             "query null": request(body=b'{"query":null}'),
-            "variables no object": request(body=b'{"query":"{ hello }","variables":[]}'),
-            "operationName no string": request(body=b'{"query":"{ hello }","operationName":1}'),
-            "extensions no object": request(body=b'{"query":"{ hello }","extensions":[]}'),
-            "too large": request(body=b'{"query": "{ hello }"}' + b" " * 2**20),
-            "too large, announced": request(headers={"content-length": "1048577"}),
             "absurdly large, announced": request(headers={"content-length": "9" * 5000}),
             "length no number": request(headers={"content-length": "-1"}),
             "length in other digits": request(headers={"content-length": "٣"}),
@@ -100,16 +65,13 @@ ROWS = {
             "two Hosts": request(headers={"host": "localhost, localhost"}),
         },
         (403, "errors"): {
-            "foreign Host": request(headers={"host": "evil.example:4000"}),
             "Host that begins as ours": request(headers={"host": "127.0.0.1.nip.io"}),
-            "foreign Origin": request(headers={"origin": "http://evil.example"}),
             "null Origin": request(headers={"origin": "null"}),
             "other port's Origin": request(headers={"origin": "http://127.0.0.1:8888"}),
             "cross-site fetch": request(headers={"sec-fetch-site": "cross-site"}),
             "same-site fetch": request(headers={"sec-fetch-site": "same-site"}),
         },
         (404, "errors"): {
-            "root": request(path="/"),
             "longer path": request(path="/graphql/"),
             "other case of the path": request(path="/GraphQL"),
             "no asset without a page": request(path="/graphql/assets/page.js", method="GET"),
@@ -117,16 +79,11 @@ ROWS = {
         (405, "errors"): {
             "GET": request(method="GET"),
             "GET from a browser, no page": request(method="GET", headers={"accept": "text/html"}),
-            "HEAD": request(method="HEAD"),
-            "OPTIONS": request(method="OPTIONS"),
-            "PUT": request(method="PUT"),
             "PATCH": request(method="PATCH"),
             "DELETE": request(method="DELETE"),
             "made-up method": request(method="post"),
         },
         (415, "errors"): {
-            "no media type": request(drop=("content-type",)),
-            "plain text": request(headers={"content-type": "text/plain"}),
             "a form": request(headers={"content-type": "application/x-www-form-urlencoded"}),
             "multipart": request(headers={"content-type": "multipart/form-data"}),
             "other charset": request(headers={"content-type": "application/json; charset=utf-16"}),
@@ -136,7 +93,6 @@ ROWS = {
             "compressed on the way": request(headers={"transfer-encoding": "gzip, chunked"})
         },
         (500, "errors"): {
-            "no end to a value": request("{ endless }"),
             "exit() in a resolver": request("{ leave }"),
         },
     }.items()
@@ -146,7 +102,7 @@ ROWS = {
 
 @pytest.mark.parametrize(("wanted", "status", "members"), ROWS.values(), ids=ROWS)
 def test_every_row_of_the_status_table_holds(wanted, status, members):
-    """Status, members and safe headers are compared."""
+    """Status and members; further rows, with their media types, are in test_status_profiles.py."""
     response = ask(wanted)
     assert response.status == status
     assert set(said(response)) == members
@@ -412,14 +368,3 @@ def test_an_exception_of_the_executor_is_masked():
     response = asyncio.run(handle_request(request(), broken))
     assert response.status == 500
     assert WORDS.encode() not in response.body
-
-
-@pytest.mark.parametrize("accept", ["application/json", "application/graphql-response+json"])
-@pytest.mark.parametrize("body", [b"{", b"[]", b"{}"])
-def test_malformed_bodies_get_the_media_type_asked_for(accept, body):
-    """An error before execution has the same form as one behind it."""
-    headers = {"host": "localhost", "content-type": "application/json", "accept": accept}
-    sent = HttpRequest("POST", "/graphql", headers, body)
-    answer = asyncio.run(handle_request(sent, None))
-    assert answer.status == 400
-    assert answer.headers["content-type"].startswith(accept)

@@ -94,6 +94,9 @@ def test_every_row_of_the_profile_table_holds(wanted, audit, draft, media, profi
     response = ask(wanted, PROFILES[profile])
     assert response.status == {"audit": audit, "draft": draft}[profile]
     assert response.headers["content-type"] == media
-    assert {"data", "errors"} & set(said(response))
+    assert response.headers["x-content-type-options"] == "nosniff"
+    answer = said(response)
+    assert {"data", "errors"} & set(answer)
+    assert all(error["message"] for error in answer.get("errors", ()))
     if response.status >= 400:
-        assert "data" not in said(response)
+        assert set(answer) == {"errors"}

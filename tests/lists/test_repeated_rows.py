@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gqlnb.lists.part_files import find_repeated_rows
+from gqlnb.lists.store import find_repeated_rows
 
 
 @given(st.lists(st.lists(st.sampled_from("abcdefghij"), max_size=9), max_size=6))

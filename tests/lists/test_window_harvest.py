@@ -11,12 +11,15 @@ from gqlnb.errors import AnswerError
 from gqlnb.github.harvester.scope import Scope
 from gqlnb.lists.window_harvest import (
     HarvestState,
+    Page,
+    PageRequest,
+    Source,
+    Window,
     WindowHarvest,
     is_confirmed,
     is_whole,
     measure_noise,
 )
-from gqlnb.lists.windows import Page, PageRequest, Source, Window
 from tests.github.harvester.populations import harvest
 from tests.github.harvester.search_simulator import Changes, SearchSimulator
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gqlnb.lists.windows import Page, Window, plan_windows
+from gqlnb.lists.window_harvest import Page, Window, plan_windows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

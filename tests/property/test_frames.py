@@ -333,7 +333,6 @@ def test_frames_contain_all_values_of_the_response(numbers, monkeypatch):
     for number in numbers:
         monkeypatch.setattr(table_reader, "CHUNK_BYTES", (50, 300, 1 << 18)[number % 3])
         monkeypatch.setattr(table_reader, "CHUNK_COLUMN_BYTES", 1)
-        monkeypatch.setattr(table_reader, "COMPILED_FROM", (1, 256)[number % 2])
         case = Case(number)
         try:
             check(case)

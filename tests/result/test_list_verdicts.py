@@ -282,7 +282,10 @@ def test_lists_in_rows_have_a_verdict(selection, path, more):
         assert verdict.startswith("more: 1 of 4 lists: ")
         assert more in verdict
         assert frame.attrs["partial"]
-    whole = execute_authors(text, [1, 1, 0]).frame(path)
+    assert repr(result).endswith(f'nested lists: .frames["{path}"] (more exist)')
+    short = execute_authors(text, [1, 1, 0])
+    assert repr(short).endswith(f'nested lists: .frames["{path}"]')
+    whole = short.frame(path)
     assert whole.attrs["completeness"].startswith("complete: ")
     assert not whole.attrs["partial"]
     assert result.frame("authors").attrs["completeness"].startswith("complete: ")
@@ -294,7 +297,9 @@ def test_a_reached_size_of_a_list_in_rows_is_unknown(size):
     """Of each list by itself; the size of the outer list is not theirs."""
     text = f"query ($size: Int = 2) {{ authors {{ id posts({size}) {{ nodes {{ id }} }} }} }}"
     text = text.replace("query ($size: Int = 2) ", "") if "$" not in size else text
-    frame = execute_authors(text, [1, 5, 0, 2]).frame("authors.posts")
+    result = execute_authors(text, [1, 5, 0, 2])
+    assert repr(result).endswith("(perhaps more)")
+    frame = result.frame("authors.posts")
     assert frame.attrs["completeness"] == "unknown: 2 of 4 lists: `first: 2` is reached"
     assert not frame.attrs["partial"]
     short = execute_authors(text, [1, 0, 1]).frame("authors.posts")

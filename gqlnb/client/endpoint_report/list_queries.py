@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graphql import (
+    FieldNode,
     GraphQLError,
     get_named_type,
     get_nullable_type,
@@ -24,7 +25,7 @@ from gqlnb.document.suspect_lists import SIZE_WORDS, is_named_after
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from graphql import GraphQLField, GraphQLSchema
+    from graphql import GraphQLField, GraphQLObjectType, GraphQLSchema
 
     from gqlnb.document.paging_conventions import NamedType
 
@@ -56,6 +57,8 @@ class ListQuery(NamedTuple):
         Whether the rows are the nodes of edges.
     beside
         The selections beside the rows, or beside the field in the object around it.
+    outer
+        The text of the field around it, with its arguments; empty if it is of the query type.
     """
 
     name: str
@@ -65,6 +68,7 @@ class ListQuery(NamedTuple):
     wrapper: str = ""
     has_edges: bool = False
     beside: str = ""
+    outer: str = ""
 
     @property
     def leaves(self) -> dict[str, NamedType]:
@@ -83,7 +87,7 @@ class ListQuery(NamedTuple):
 
         A directive is written on the list.
         """
-        outer, _, name = self.name.rpartition(".")
+        name = self.name.rpartition(".")[2]
         body = body or " ".join(self.leaves) or write_fragments(self.row_type)
         if self.has_edges:
             body = f"node {{ {body} }}"
@@ -92,8 +96,8 @@ class ListQuery(NamedTuple):
         arguments = ", ".join(f"{name}: {value}" for name, value in self.arguments.items())
         head = f"{name}{arguments and f'({arguments})'}{'' if self.wrapper else directive}"
         text = f"{head} {{ {body} }}"
-        if outer:
-            text = f"{outer} {{ {text} {'' if self.wrapper else self.beside} }}"
+        if self.outer:
+            text = f"{self.outer} {{ {text} {'' if self.wrapper else self.beside} }}"
         return f"{{ {text} }}"
 
 
@@ -116,13 +120,15 @@ def find_list_queries(schema: GraphQLSchema) -> list[ListQuery]:
             queries.append(query)
         elif is_object_type(kind) and kind is not root and not needs_arguments(declared):
             inner = [build_list_query(*item) for item in kind.fields.items()]
-            count = " { ".join(path := find_count(kind, {})) + " }" * (len(path) - 1)
-            queries += [
-                it._replace(name=f"{name}.{it.name}", beside=it.beside if it.wrapper else count)
-                for it in inner
-                if it is not None
-            ]
+            queries += [nest_list_query(it, name, name, kind) for it in inner if it is not None]
     return sorted(queries, key=lambda it: ("." in it.name, not it.declared.args, len(it.arguments)))
+
+
+def nest_list_query(query: ListQuery, name: str, text: str, kind: GraphQLObjectType) -> ListQuery:
+    """Return the query for a list of an object, which a field of the query type returns."""
+    count = " { ".join(path := find_count(kind, {})) + " }" * (len(path) - 1)
+    beside = query.beside if query.wrapper else count
+    return query._replace(name=f"{name}.{query.name}", beside=beside, outer=text)
 
 
 def needs_arguments(declared: GraphQLField) -> bool:
@@ -133,27 +139,44 @@ def needs_arguments(declared: GraphQLField) -> bool:
 def parse_list(schema: GraphQLSchema, text: str) -> ListQuery:
     """Return the query for a field with arguments, as ``search(query: "a", type: USER)``.
 
+    The list may be of an object: ``user(login: "a") { repositories }``.
+
     Raises
     ------
     ValueError
-        If it is not a list of the query type.
+        If it is no list of the query type, or of an object that one of its fields returns.
     QueryError
         If an argument is not valid.
     """
     try:
-        operation: Any = parse(f"{{ {text} }}").definitions[0]
+        document = parse(text if text.lstrip().startswith("{") else f"{{ {text} }}")
     except GraphQLError as error:
-        raise ValueError(str(error)) from None
-    field = operation.selection_set.selections[0]
-    name = field.name.value
-    declared = getattr(schema.query_type, "fields", {}).get(name)
-    given = {it.name.value: print_ast(it.value) for it in field.arguments or ()}
-    query = None if declared is None else build_list_query(name, declared, given)
+        raise ValueError(error.message) from None
+    operation: Any = document.definitions[0]
+    outer = operation.selection_set.selections[0]
+    query, declared = build_selected_query(schema.query_type, outer)
+    kind = None if declared is None else get_nullable_type(declared.type)
+    if query is None and is_object_type(kind) and outer.selection_set is not None:
+        inner, _ = build_selected_query(kind, outer.selection_set.selections[0])
+        head = print_ast(FieldNode(name=outer.name, arguments=outer.arguments))
+        query = inner and nest_list_query(inner, outer.name.value, head, kind)
     if query is None:
-        msg = f"{name}: no list of the query type, or an argument is missing"
+        msg = (
+            f"{print_ast(outer.name)}: no list of the query type, or an argument is missing; "
+            'of an object it is written as `user(login: "a") { repositories }`'
+        )
         raise ValueError(msg)
     Document.parse(query.write(), schema=schema)
     return query
+
+
+def build_selected_query(
+    kind: GraphQLObjectType | None, field: FieldNode
+) -> tuple[ListQuery | None, GraphQLField | None]:
+    """Return the query for a selected field of a type, and its definition."""
+    declared = getattr(kind, "fields", {}).get(field.name.value)
+    given = {it.name.value: print_ast(it.value) for it in field.arguments or ()}
+    return declared and build_list_query(field.name.value, declared, given), declared
 
 
 def build_list_query(

@@ -224,15 +224,14 @@ class ListExaminer:
     def _search_roles(self) -> None:
         """Find the roles of the arguments by the experiments of paging."""
         ids, half, data = self.first.ids, len(self.first.ids) // 2, self.result.data
-        rows = self.suspect.read_rows(data)
-        search = RoleSearch(self.suspect, rows, self.first.counts, data, {})
-        trials, answer = search.run(), None
+        search = RoleSearch(self.suspect, data, {})
+        trials = search.run()
         try:
+            trial = next(trials)
             while True:
-                reply = self._execute(trials.send(answer).values)
-                answer = None if reply is None else self.suspect.read_rows(reply.data)
-                search.new_counts = {} if reply is None else self.suspect.read_counts(reply.data)
-                search.refusal = f": {self._refusal[0]}" if reply is None else ""
+                reply = self._execute(trial.values)
+                answer = (None, self._refusal[0]) if reply is None else (reply.data, "")
+                trial = trials.send(answer)
         except StopIteration as stop:
             finding: Finding = stop.value
         evidence = "; ".join(text.partition(": ")[2] for text in search.trials) or "no request"

@@ -215,10 +215,9 @@ class Crawler:
         if self._is_plain:
             document = self._plan.document
             return PageRequest(document.text, self._variables, operation=document.name)
-        text, used = self._plan.write_first_request(
+        text, variables = self._plan.write_first_request(
             self._sizes.list_edits(), counts=self._requests_counts, infos=self._requests_infos
         )
-        variables = {name: value for name, value in self._variables.items() if name in used}
         return PageRequest(text, variables, scale=self._sizes.scale)
 
     def build_next_requests(self, width: int = 1) -> list[PageRequest]:
@@ -329,10 +328,9 @@ class Crawler:
             for cursor, size, value in zip(cursors, sizes, values, strict=True)
         ]
         counts = self.detects_changes and self._requests_counts
-        text, used = self._plan.write_next_request(
+        text, variables = self._plan.write_next_request(
             pages, self._sizes.list_edits(), counts=counts, infos=self._requests_infos
         )
-        variables = {name: value for name, value in self._variables.items() if name in used}
         for number, (cursor, value) in enumerate(zip(cursors, values, strict=True)):
             variables[f"{ADDED_PREFIX}c{number}"] = value
             cursor.in_flight.add(positions[number])
@@ -433,8 +431,7 @@ class Crawler:
     def _repeat_first(self, result: Result) -> bool:
         """Return whether to send the first request again, with changes."""
         paths = [read_error_path(error) for error in result.errors]
-        if self._requests_counts and any(ADDED_PREFIX in str(path) for path in paths):
-            self._requests_counts = False  # the user may not be allowed to read the total count
+        if not self._is_plain and self._plan.omit_refused(paths):
             return True
         lost = any(self._find_lost_field(path) is not None for path in paths)
         if lost and not self._first_attempts and any(map(is_transient_error, result.errors)):
@@ -808,8 +805,8 @@ class Crawler:
         if too_large and self._shrink_pages(request):
             return True
         if isinstance(error, ReplayError):  # older recordings were made without these fields
-            has_infos = self._requests_infos and self._plan.has_added_infos
-            if has_infos or (self._requests_counts and self._plan.has_added_counts):
+            has_infos = self._requests_infos and bool(self._plan.added_infos)
+            if has_infos or (self._requests_counts and self._plan.added_counts):
                 self._requests_infos, self._requests_counts = False, has_infos
                 return True
         if isinstance(error, QueryError):
@@ -897,9 +894,8 @@ class Crawler:
 
     def _build_trial(self, trial: Trial) -> PageRequest:
         """Return the request of an experiment."""
-        text, used = self._plan.write_trial(trial.suspect, trial.values, self._sizes.list_edits())
-        variables = {name: value for name, value in self._variables.items() if name in used}
-        self._trial_request = PageRequest(text, variables)
+        sizes = self._sizes.list_edits()
+        self._trial_request = PageRequest(*self._plan.write_trial(*trial, sizes))
         return self._trial_request
 
     def _refuse_trial(self, request: PageRequest, error: GqlnbError) -> bool:

@@ -366,13 +366,15 @@ class ListCursor:
         )
 
     def note_shared_cursors(self, page: Mapping[str, Any]) -> None:
-        """Note whether some rows of the first page have the same cursor, and others another."""
+        """Note whether some rows of the first page have the same cursor."""
         for each in self.field.items if self.field.last_row else ():
             key = each.cursor or f"{ADDED_PREFIX}cursor"
             edges = page.get(each.key) if each.node is not None else None
             found = [e[key] for e in edges or () if isinstance(e, dict) and e.get(key)]
-            # One for all of them is that of the page.
-            self.evidence.has_shared_cursors |= 1 < len(set(map(repr, found))) < len(found)
+            # One for all of them is that of the page, unless the next page begins after it.
+            is_of_row = found[-1:] == [get_at_path(page, self.field.info.cursor)]
+            distinct = len(set(map(repr, found)))
+            self.evidence.has_shared_cursors |= (1 - is_of_row) < distinct < len(found)
 
     # -- an answer
 

@@ -34,7 +34,8 @@ from gqlnb.document.suspect_lists import (
 from gqlnb.errors import sanitize_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Mapping, Sequence
+    from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+    from typing import TypeAlias, TypeVar
 
     from gqlnb.client.paging.completeness import CompletenessDoubts
     from gqlnb.client.paging.options import PagingLimits
@@ -42,9 +43,15 @@ if TYPE_CHECKING:
     from gqlnb.document.paging_plan import PagingPlan
     from gqlnb.document.suspect_lists import ArgumentLeaf, Rows, SuspectList
 
+    T = TypeVar("T")
+    # Experiments yield trials. Each is answered by the data, None if it was refused, and by the
+    # message of the refusal.
+    Steps: TypeAlias = Generator["Trial", tuple[object, str], T]
+
 OTHER_TYPE = "the endpoint returned an object of another type, without the list"
 CHANGED = "its rows changed while experiments found out how it goes on."
 MAY_BE_CUT = "nothing shows that it is whole, and a sign suggests that it may be cut"
+NOTHING_MOVES = "no argument extends or moves the list"
 LEFT_OUT = "`path` leaves it out, so no further pages were requested; it may have more items"
 MAX_TRIALS = 10  # for one list
 MAX_GROWN_ROWS = 10_000  # of one answer: a service may make as many rows as it is asked for
@@ -239,10 +246,6 @@ class RoleSearch:
     ----------
     suspect
         The list.
-    rows
-        The identities of its rows in the first answer.
-    counts
-        The integers beside it.
     data
         The first answer, which may be changed afterwards.
     given
@@ -252,31 +255,20 @@ class RoleSearch:
     ----------
     trials
         A sentence for each trial.
-    refusal
-        The message of the endpoint's last refusal, after a colon.
-    new_counts
-        The integers beside the list in the answer to the last trial.
     """
 
-    def __init__(
-        self,
-        suspect: SuspectList,
-        rows: Rows,
-        counts: Mapping[str, int],
-        data: object,
-        given: Mapping[str, str],
-    ) -> None:
-        self._given = given
-        self.suspect, self.rows, self.counts = suspect, rows, counts
-        self.length = count_longest(rows)
+    def __init__(self, suspect: SuspectList, data: object, given: Mapping[str, str]) -> None:
+        self.suspect, self._given = suspect, given
+        self.rows, self.counts = suspect.read_rows(data), suspect.read_counts(data)
+        self.length = count_longest(self.rows)
         self._cursors = list(suspect.iterate_cursors(data, self.length // 2))
         self.trials: list[str] = []
-        self.refusal = ""
-        self.new_counts: Mapping[str, int] = {}
+        self._new_counts: Mapping[str, int] = {}  # of the last trial
+        self._refusal = ""  # the message of the last trial
         leaves = [leaf for leaf in suspect.leaves if given.get(leaf.name) != "filter"]
         self._numbers = [leaf for leaf in leaves if leaf.is_number]
         self._leaves = leaves
-        self._larger_count = find_larger_count(counts, self.length)
+        self._larger_count = find_larger_count(self.counts, self.length)
         self._reached = find_reached_size(self._numbers, self.length)
         self._size: ArgumentLeaf | None = None
         self._grown: Rows | None = None  # the answer to a larger size
@@ -294,7 +286,7 @@ class RoleSearch:
         self._refuted: set[ArgumentLeaf] = set()  # shown not to be sizes
         self._tried_cursors: set[ArgumentLeaf] = set()
 
-    def run(self) -> Generator[Trial, Rows | None, Finding]:
+    def run(self) -> Steps[Finding]:
         """Yield trials, each answered by rows or None if it was refused; return the finding."""
         if self.length == 0:
             if self._larger_count is None:
@@ -310,7 +302,7 @@ class RoleSearch:
             return Finding("its rows changed between the experiments")
         return finding or self._conclude()
 
-    def _examine_size(self) -> Generator[Trial, Rows | None, Finding | None]:
+    def _examine_size(self) -> Steps[Finding | None]:
         """Find the size; return the finding if it proves the end, or may not be changed."""
         yield from self._find_size()
         if self._is_proved and self._grown is None and self._larger_count is None:
@@ -334,7 +326,7 @@ class RoleSearch:
 
     # -- sizes
 
-    def _find_size(self) -> Generator[Trial, Rows | None, None]:
+    def _find_size(self) -> Steps[None]:
         """Find the argument whose larger value adds rows behind the same rows."""
         length = self.length
         for leaf in self._order_sizes()[:4]:
@@ -342,13 +334,11 @@ class RoleSearch:
                 return
             asked = (leaf.value or length) + length
             asked, larger = yield from self._try_larger(leaf, asked, leaf.value or length)
-            if larger is not None and self._is_of_rows(leaf):
-                self._refute(leaf, larger)
-                continue
-            if larger is not None and self._is_grown(leaf, larger, asked):
+            is_of_rows = self._is_of_rows(leaf)
+            if larger is not None and not is_of_rows and self._is_grown(leaf, larger, asked):
                 self._size, self._grown, self._grown_size = leaf, larger, asked
                 return
-            if larger is not None and self._is_filter(larger, asked):
+            if larger is not None and (is_of_rows or self._is_filter(larger, asked)):
                 self._refute(leaf, larger)
                 continue
             # It was refused, had no effect, or brought fewer rows than it allows: a smaller value
@@ -359,7 +349,8 @@ class RoleSearch:
             # An endpoint that leaves rows out after it has cut a page brings fewer than that.
             is_longer = larger is not None and count_rows(larger) > count_rows(self.rows)
             is_longer &= is_named_after(leaf.name, SIZE_WORDS)  # else it may be a filter
-            if is_longer or (less is not None and is_cut(self.rows, less)):
+            # The longest lists then lack exactly their last row, and the others are equal.
+            if is_longer or (less is not None and less == slice_rows(self.rows, 0, length - 1)):
                 self._set_size(leaf, larger, asked)
                 return
             if larger is not None or less is not None:
@@ -367,10 +358,10 @@ class RoleSearch:
 
     def _try_larger(
         self, leaf: ArgumentLeaf, asked: int, accepted: int
-    ) -> Generator[Trial, Rows | None, tuple[int, Rows | None]]:
+    ) -> Steps[tuple[int, Rows | None]]:
         """Return a larger value and its rows: the one that a refusal allows, if it names one."""
         rows = yield from self._try({leaf: asked})
-        most = find_size_limit([self.refusal], asked, accepted) if rows is None else None
+        most = find_size_limit([self._refusal], asked, accepted) if rows is None else None
         if most is not None:
             asked, rows = most, (yield from self._try({leaf: most}))
         return asked, rows
@@ -416,21 +407,19 @@ class RoleSearch:
         longest = count_longest(larger)
         # Of an upper bound, the rows begin at a lower one.
         full = {asked, self.length + asked - (leaf.value or self.length)}
-        if count_rows(larger) > count_rows(self.rows) and longest in full:
-            if begins_with(larger, self.rows):
-                return True
-            whole = collect_rows(self.rows)
-            is_mixed = longest == asked and whole <= collect_rows(larger)
-            # The same rows in the same order behind others are those of a larger page 2.
-            self._is_unstable = is_mixed and not ends_with(larger, self.rows)
-            return self._is_unstable
-        return False
+        if count_rows(larger) <= count_rows(self.rows) or longest not in full:
+            return False
+        if begins_with(larger, self.rows):
+            return True
+        is_mixed = longest == asked and collect_rows(self.rows) <= collect_rows(larger)
+        # The same rows in the same order behind others are those of a larger page 2.
+        self._is_unstable = is_mixed and not ends_with(larger, self.rows)
+        return self._is_unstable
 
     def _is_filter(self, larger: Rows, asked: int) -> bool:
         """Return whether other rows came than a size could bring."""
-        if larger == self.rows:
-            return False
-        return not begins_with(larger, self.rows) or count_longest(larger) > asked
+        is_longer = count_longest(larger) > asked
+        return larger != self.rows and (is_longer or not begins_with(larger, self.rows))
 
     def _refute(self, leaf: ArgumentLeaf, rows: Rows) -> None:
         self._longest = max(self._longest, count_longest(rows))
@@ -438,16 +427,19 @@ class RoleSearch:
         came_again = collect_rows(self.rows) & collect_rows(rows)
         self._is_mixed |= bool(came_again) and rows != self.rows
 
-    def _grow(self) -> Generator[Trial, Rows | None, Finding]:
+    def _grow(self) -> Steps[Finding]:
         """Double the size until fewer rows come than it allows."""
         assert self._size is not None  # noqa: S101 - for the type checker
         assert self._grown is not None  # noqa: S101
         size, before, asked = self._size, self._grown, self._grown_size
         start = (size.value or self.length) - self.length  # of an upper bound
-        while (length := count_longest(before)) >= asked - start and not self._is_counted(length):
+        totals = self.counts.values()
+        while (length := count_longest(before)) >= asked - start and length not in totals:
             if asked >= MAX_GROWN_ROWS:
                 reason = f"`{size.name}: {asked}` brought as many rows, and nothing says how many"
-                return self._conclude_growth(length, asked, f"{reason} there are", is_end=False)
+                return self._conclude_growth(
+                    size, length, asked, f"{reason} there are", is_end=False
+                )
             accepted, asked = asked, min(asked * 2, MAX_GROWN_ROWS)
             asked, larger = yield from self._try_larger(size, asked, accepted)
             name = f"`{size.name}: {asked}`"
@@ -457,19 +449,16 @@ class RoleSearch:
                 how = "was refused" if larger is None else f"brought {count_longest(larger)} rows"
                 # As many rows as the size before allowed are the most that the endpoint returns.
                 ends = yield from self._is_empty_after(size, length, asked)
-                return self._conclude_growth(length, accepted, f"{name} {how}", is_end=ends)
+                return self._conclude_growth(size, length, accepted, f"{name} {how}", is_end=ends)
             before = larger
-        is_end = self._is_counted(length) or not (
-            is_round(length) or (length < SMALLEST_ROUND and is_usual(length))
-        )
+        is_limit = is_round(length) or (length < SMALLEST_ROUND and is_usual(length))
+        is_end = length in totals or not is_limit
         reason = f"`{size.name}: {asked}` brought {length} rows"
         is_end = is_end or (yield from self._is_empty_after(size, length, asked))
         reason += "" if is_end else ", which is a usual limit"
-        return self._conclude_growth(length, asked, reason, is_end=is_end)
+        return self._conclude_growth(size, length, asked, reason, is_end=is_end)
 
-    def _is_empty_after(
-        self, size: ArgumentLeaf, length: int, asked: int
-    ) -> Generator[Trial, Rows | None, bool]:
+    def _is_empty_after(self, size: ArgumentLeaf, length: int, asked: int) -> Steps[bool]:
         """Return whether a lower bound behind the last row brings no rows."""
         if self._lower is None:
             return False
@@ -477,24 +466,22 @@ class RoleSearch:
         beyond = yield from self._try({leaf: first + length, size: asked * 2})
         return beyond is not None and not count_rows(beyond)
 
-    def _conclude_growth(self, length: int, asked: int, reason: str, *, is_end: bool) -> Finding:
+    def _conclude_growth(
+        self, size: ArgumentLeaf, length: int, asked: int, reason: str, *, is_end: bool
+    ) -> Finding:
         count = self.counts.get(self._larger_count or "")
         if count is not None and length < count:
             is_end, reason = False, f"`{self._larger_count}` counts {count}, and {reason}"
         elif self._is_unclear:
             is_end, reason = False, f"{reason}, and `{self._other_rows}` brings other rows"
-        size = self._size
-        assert size is not None  # noqa: S101 - for the type checker
-        arguments = PageArguments(
-            "none", size=size.path, found_size=asked, quoted=self._list_quoted(size)
-        )
-        return Finding(
-            reason, is_complete=is_end, role=ListRole(arguments, holder=self.suspect.holder)
-        )
+        path, quoted = size.path, self._list_quoted(size)
+        arguments = PageArguments("none", size=path, found_size=asked, quoted=quoted)
+        role = ListRole(arguments, holder=self.suspect.holder)
+        return Finding(reason, is_complete=is_end, role=role)
 
     # -- positions
 
-    def _find_position(self) -> Generator[Trial, Rows | None, Finding | None]:
+    def _find_position(self) -> Steps[Finding | None]:
         """Find the argument by which one more shifts the rows by one, or brings the next ones."""
         # Equal rows without an identifier look shifted by any number.
         if any(len(rows) > 2 and rows[1:] == rows[:-1] for rows in self.rows.values()):
@@ -542,21 +529,20 @@ class RoleSearch:
             ),
         )
 
-    def _read_position(
-        self, leaf: ArgumentLeaf, value: int, other: Rows
-    ) -> Generator[Trial, Rows | None, Finding | None]:
+    def _read_position(self, leaf: ArgumentLeaf, value: int, other: Rows) -> Steps[Finding | None]:
         """Return the role of an argument by the rows that its value brought; None for no role."""
-        if count_longest(other) == value < self.length and (
-            yield from self._is_length(leaf, value)
-        ):
+        may_be_length = count_longest(other) == value < self.length
+        if may_be_length and (yield from self._is_length(leaf, value)):
             return None  # of a page whose number is written, shorter ones move
         shortest = 1 if self._grown is None else SHORTEST_SHIFT
         if self.length <= shortest and count_rows(other):
             return (yield from self._read_few_rows(leaf, value))
-        if self.length > 1 and is_shifted(self.rows, other):
+        if self.length > 1 and begins_with(other, slice_rows(self.rows, 1)):
             return (yield from self._read_shift(leaf, value, other))
         is_named = leaf.name in self._given or is_named_after(leaf.name, PLACE_WORDS)
-        if is_named and is_shift_cut(self.rows, other):
+        # Fewer rows of the only list, from its second on: a default size.
+        is_shorter = len(self.rows) == 1 and 0 < count_longest(other) < self.length - 1
+        if is_named and is_shorter and begins_with(slice_rows(self.rows, 1), other):
             last = value - 1 + self.length
             beyond = yield from self._try({leaf: last})
             if beyond is not None and not count_rows(beyond):
@@ -573,7 +559,7 @@ class RoleSearch:
             self._other_rows = self._other_rows or leaf.name
         return None
 
-    def _is_length(self, leaf: ArgumentLeaf, value: int) -> Generator[Trial, Rows | None, bool]:
+    def _is_length(self, leaf: ArgumentLeaf, value: int) -> Steps[bool]:
         """Return whether two larger values bring as many rows as they say, so that it is a size."""
         for longer in (value + 1, value + 2):
             more = yield from self._try({leaf: longer}, self.length)
@@ -581,9 +567,7 @@ class RoleSearch:
                 return False
         return True
 
-    def _read_few_rows(
-        self, leaf: ArgumentLeaf, value: int
-    ) -> Generator[Trial, Rows | None, Finding | None]:
+    def _read_few_rows(self, leaf: ArgumentLeaf, value: int) -> Steps[Finding | None]:
         """Tell an offset from a page number, by a larger page.
 
         They are the same for pages of one row, and so are pages of two rows that overlap.
@@ -591,12 +575,11 @@ class RoleSearch:
         size, grown = self._size, self._grown
         # Rows that look alike come again on other pages, too; so may the one row of a later page.
         is_later = self.length == 1 and leaf.is_written and (leaf.value or 0) > 1
-        self._is_unclear = (is_later and not self.suspect.ids) or not have_distinct_rows(
-            grown or {}
-        )
+        has_twins = not have_distinct_rows(grown or {})
+        self._is_unclear = has_twins or (is_later and not self.suspect.ids)
         if size is not None and grown is not None and not self._is_unclear:
             other = yield from self._try({size: self._grown_size, leaf: value})
-            if other and is_shifted(grown, other):
+            if other and begins_with(other, slice_rows(grown, 1)):
                 return self._build_finding("offset", leaf, value - 1)
             if other and count_rows(other) and are_disjoint(grown, other):
                 return self._build_finding("page", leaf, value - 1)
@@ -605,17 +588,17 @@ class RoleSearch:
 
     def _read_other_rows(
         self, leaf: ArgumentLeaf, value: int, other: Rows, *, is_named: bool
-    ) -> Generator[Trial, Rows | None, Finding | None]:
+    ) -> Steps[Finding | None]:
         """Return the role of an argument that brought other rows, perhaps of the next page."""
         # Those of another filter have another count.
         # So do those of a shorter page, as `perPage: 1` beside a page number that is written.
-        is_counted = self._larger_count is not None and self.new_counts == self.counts
+        is_counted = self._larger_count is not None and self._new_counts == self.counts
         is_page = self._grown is not None and do_join(self.rows, other, self._grown)
         half = self.length // 2
         if self._grown is None and self._size is not None and half:
             # The second page of half the size is the second half.
             halves = yield from self._try({self._size: half, leaf: value})
-            is_page = halves == {path: rows[half : 2 * half] for path, rows in self.rows.items()}
+            is_page = halves == slice_rows(self.rows, half, 2 * half)
         if not is_page and self._grown is None and count_rows(other) and (is_counted or is_named):
             again = yield from self._try({})  # is the list the same if nothing changes?
             is_page = again == self.rows and count_longest(other) <= self.length
@@ -627,9 +610,7 @@ class RoleSearch:
             self._end, self._is_proved = f"`{leaf.name}: {value}` brought no row", True
         return None
 
-    def _read_shift(
-        self, leaf: ArgumentLeaf, value: int, other: Rows
-    ) -> Generator[Trial, Rows | None, Finding | None]:
+    def _read_shift(self, leaf: ArgumentLeaf, value: int, other: Rows) -> Steps[Finding | None]:
         """Return the role of an argument whose larger value shifted the rows by one."""
         first = value - 1
         if count_longest(other) == self.length:
@@ -657,12 +638,11 @@ class RoleSearch:
         self._end, self._is_proved = f"`{leaf.name}: {value}` brought no further row", True
         return None
 
-    def _find_cursor(self) -> Generator[Trial, Rows | None, Finding | None]:
+    def _find_cursor(self) -> Steps[Finding | None]:
         """Find the argument by which a value of a row, or beside the rows, continues the list."""
         if len(self.rows) != 1 or self._end is not None or self._lower is not None:
             return None
-        (rows,) = self.rows.values()
-        if len(set(rows)) < len(rows):  # equal rows seem to continue after any of them
+        if not have_distinct_rows(self.rows):  # equal rows seem to continue after any of them
             return None
         leaves = [
             leaf
@@ -690,8 +670,7 @@ class RoleSearch:
     def _continues(self, leaf: ArgumentLeaf, other: Rows, half: int | None) -> bool:
         """Return whether the rows are those after the first `half`, or None for after all."""
         if half is not None:
-            rest = {path: rows[half:] for path, rows in self.rows.items()}
-            return half > 0 and begins_with(other, rest)
+            return half > 0 and begins_with(other, slice_rows(self.rows, half))
         if not count_rows(other) or not are_disjoint(self.rows, other):
             return False
         if self._grown is not None:
@@ -734,28 +713,36 @@ class RoleSearch:
     # -- the verdict without a role
 
     def _conclude(self) -> Finding:
-        evidence = self._find_evidence()
-        if evidence is not None:
-            return Finding(evidence, is_complete=True, is_of_size=self._size is not None)
-        return Finding(self._describe_doubt())
+        return next(self._iterate_conclusions())
 
-    def _find_evidence(self) -> str | None:
-        """Return why the list is whole; None if that is not known."""
+    def _iterate_conclusions(self) -> Iterator[Finding]:
+        """Yield what the trials say of the list, the most certain first."""
+        length, size, reached, other = self.length, self._size, self._reached, self._other_rows
         if self._larger_count is not None:
-            return None
-        is_usual = self._is_usual
-        if self._end is not None and (self._is_proved or not is_usual):
-            return self._end
-        if self._longest > self.length and self._reached is None:
-            return f"other arguments brought {self._longest} rows: nothing cuts here"
-        if self._other_rows is not None or is_usual:
-            return None
-        if self._weak_end is not None or self._size is not None:
-            return None if self._has_untried_cursor else self._weak_end
-        is_no_size = self._reached in self._refuted
-        name = self._reached.name if self._reached is not None and is_no_size else ""
-        evidence = f"`{name}` is not a size" if name else "no argument extends or moves the list"
-        return evidence if self._reached is None or is_no_size else None
+            name, count = self._larger_count, self.counts[self._larger_count]
+            yield Finding(f"`{name}` counts {count}, and {length} rows came")
+        if self._end is not None and (self._is_proved or not self._is_usual):
+            yield Finding(self._end, is_complete=True, is_of_size=size is not None)
+        if self._longest > length and reached is None:
+            reason = f"other arguments brought {self._longest} rows: nothing cuts here"
+            yield Finding(reason, is_complete=True, is_of_size=size is not None)
+        if other in self._given:
+            yield Finding(f"`{other}` brings other rows, which do not follow as paging= says")
+        if other is not None:
+            yield Finding(
+                f"`{other}` brings as many other rows: a page, or a filter? "
+                f"paging={{{other!r}: 'page'}} or paging={{{other!r}: 'filter'}} says so"
+            )
+        if self._weak_end is not None and not (self._is_usual or self._has_untried_cursor):
+            yield Finding(self._weak_end, is_complete=True, is_of_size=True)
+        if size is not None:
+            yield Finding(f"`{size.name}` allows no more than {length} rows")
+        if is_round(length):
+            yield Finding(f"{length} rows is a usual limit, and no argument continues the list")
+        if reached is not None and reached not in self._refuted:
+            yield Finding(f"`{reached.name}` is reached, and no other value was answered")
+        evidence = f"`{reached.name}` is not a size" if reached is not None else NOTHING_MOVES
+        yield Finding(evidence, is_complete=True)
 
     @property
     def _has_untried_cursor(self) -> bool:
@@ -771,54 +758,39 @@ class RoleSearch:
         """Whether services cut lists at its length; with a size, at more of them."""
         return is_round(self.length) or (self._size is not None and is_usual(self.length))
 
-    def _describe_doubt(self) -> str:
-        length = self.length
-        if self._larger_count is not None:
-            count = self.counts[self._larger_count]
-            return f"`{self._larger_count}` counts {count}, and {length} rows came"
-        if self._other_rows is not None:
-            name = self._other_rows
-            if name in self._given:
-                return f"`{name}` brings other rows, which do not follow as paging= says"
-            return (
-                f"`{name}` brings as many other rows: a page, or a filter? "
-                f"paging={{{name!r}: 'page'}} or paging={{{name!r}: 'filter'}} says so"
-            )
-        if self._size is not None:
-            return f"`{self._size.name}` allows no more than {length} rows"
-        if self._reached is not None and not is_round(length):
-            return f"`{self._reached.name}` is reached, and no other value was answered"
-        return f"{length} rows is a usual limit, and no argument continues the list"
-
     # -- shared
 
-    def _try(
-        self, values: Mapping[ArgumentLeaf, int | str], fill: int = 0
-    ) -> Generator[Trial, Rows | None, Rows | None]:
+    def _try(self, values: Mapping[ArgumentLeaf, int | str], fill: int = 0) -> Steps[Rows | None]:
         needed = {
             msgspec.structs.replace(leaf, path=path): fill
             for leaf in values
             for path in leaf.required
         }
-        rows = yield Trial(self.suspect, {**needed, **values})
+        data, refusal = yield Trial(self.suspect, {**needed, **values})
+        rows = None if data is None else self.suspect.read_rows(data)
+        self._new_counts = {} if data is None else self.suspect.read_counts(data)
         if rows is not None and not self.rows.keys() <= rows.keys():
-            rows, self.refusal = None, ": the objects around the list changed"
+            rows, refusal = None, "the objects around the list changed"
+        self._refusal = refusal
         changed = ", ".join(f"`{leaf.name}: {value}`" for leaf, value in values.items())
         if rows and 0 < count_longest(rows) < self.length:
-            same = [n for n, v in self.counts.items() if v == self.length == self.new_counts.get(n)]
+            same = [
+                n for n, v in self._new_counts.items() if v == self.length == self.counts.get(n)
+            ]
             if same and self.length != CAPPED_COUNT:
                 self._end = f"`{same[0]}` counts {self.length} beside fewer rows, too"
                 self._is_proved = True
-        came = f"refused{self.refusal}" if rows is None else f"{count_longest(rows)} rows"
+        came = (
+            f"refused: {refusal}".removesuffix(": ")
+            if rows is None
+            else f"{count_longest(rows)} rows"
+        )
         self.trials.append(f"{self.suspect.name}: {changed or 'the same again'}: {came}")
         return rows
 
     @property
     def _is_spent(self) -> bool:
         return len(self.trials) >= MAX_TRIALS
-
-    def _is_counted(self, length: int) -> bool:
-        return length in self.counts.values()
 
     def _is_of_rows(self, leaf: ArgumentLeaf) -> bool:
         """Return whether an argument is named after a field of the rows: `year`, `maxPrice`."""
@@ -862,8 +834,7 @@ def begins_with(larger: Rows, rows: Rows) -> bool:
 def ends_with(larger: Rows, rows: Rows) -> bool:
     """Return whether each list ends with the rows of a shorter one."""
     return rows.keys() <= larger.keys() and all(
-        larger[path][max(0, len(larger[path]) - len(before)) :] == before
-        for path, before in rows.items()
+        larger[path][len(larger[path]) - len(before) :] == before for path, before in rows.items()
     )
 
 
@@ -872,25 +843,9 @@ def have_distinct_rows(rows: Rows) -> bool:
     return all(len(set(column)) == len(column) for column in rows.values())
 
 
-def is_cut(rows: Rows, less: Rows) -> bool:
-    """Return whether the longest lists lack exactly their last row, and the others are equal."""
-    longest = count_longest(rows)
-    return less.keys() == rows.keys() and all(
-        less[path] == before[: longest - 1] for path, before in rows.items()
-    )
-
-
-def is_shifted(rows: Rows, other: Rows) -> bool:
-    """Return whether each list begins with the second row of another."""
-    return rows.keys() <= other.keys() and all(
-        other[path][: max(0, len(before) - 1)] == before[1:] for path, before in rows.items()
-    )
-
-
-def is_shift_cut(rows: Rows, other: Rows) -> bool:
-    """Return whether fewer rows of the only list came, from its second on: a default size."""
-    first, come = next(iter(rows.values()), []), next(iter(other.values()), [])
-    return len(rows) == 1 and 0 < len(come) < len(first) - 1 and first[1 : 1 + len(come)] == come
+def slice_rows(rows: Rows, start: int, stop: int | None = None) -> Rows:
+    """Return a part of each list."""
+    return {path: column[start:stop] for path, column in rows.items()}
 
 
 def are_disjoint(rows: Rows, other: Rows) -> bool:
@@ -946,7 +901,7 @@ class Experiments:
         self._judged_lengths: dict[str, Counter[int]] = {}  # of the lists judged, by name
         self._findings: dict[str, Finding] = {}  # by the names of the lists
         self._searches: list[RoleSearch] = []  # that are not finished
-        self._steps: Generator[Trial, Rows | None, Finding] | None = None  # of the first of them
+        self._steps: Steps[Finding] | None = None  # of the first of them
         self._ended: list[RoleSearch] = []  # that found how their list goes on
 
     def begin(self, plan: PagingPlan, doubts: CompletenessDoubts) -> None:
@@ -965,6 +920,9 @@ class Experiments:
     def add_role(self, coordinate: tuple[str, str], role: ListRole) -> None:
         """Begin again with the role of a list."""
         self._own_roles[coordinate] = role
+        self._apply_roles()
+
+    def _apply_roles(self) -> None:
         self.new_plan = self._plan.apply_roles({**(self._roles or {}), **self._own_roles})
 
     def examine_lists(self, data: object) -> None:
@@ -979,31 +937,27 @@ class Experiments:
         for suspect in self._plan.suspects:
             if suspect.name in self._findings:
                 continue
-            counts, lengths = suspect.read_counts(data), suspect.read_lengths(data)
-            self._judged_lengths[suspect.name] = Counter(lengths)
-            finding = self._judge(suspect, data, lengths, counts)
+            finding = self._judge(suspect, data)
             if finding is None and self._limits.experiments and is_askable(suspect):
-                rows, paging = suspect.read_rows(data), self._limits.paging
-                self._searches.append(RoleSearch(suspect, rows, counts, data, paging))
+                self._searches.append(RoleSearch(suspect, data, self._limits.paging))
             else:
                 self._findings[suspect.name] = finding or Finding(MAY_BE_CUT)
         self._note_findings()
         if self._searches:
-            self._advance(None)
+            self._advance()
 
-    def _judge(
-        self,
-        suspect: SuspectList,
-        data: object,
-        lengths: Sequence[int],
-        counts: Mapping[str, int],
-    ) -> Finding | None:
+    def _judge(self, suspect: SuspectList, data: object) -> Finding | None:
         """Judge a list by the first answer; return None if experiments may tell more."""
-        length, path = max(lengths, default=0), self._plan.path
+        lengths, path = suspect.read_lengths(data), self._plan.path
+        self._judged_lengths[suspect.name] = Counter(lengths)
+        length, together = max(lengths, default=0), sum(lengths) if suspect.is_nested else 0
         is_left_out = path is not None and not is_on_path(suspect.name, path)
-        together = sum(lengths) if suspect.is_nested else 0
         finding = find_sign_of_cut(
-            suspect, length, counts, can_ask=not is_left_out, together=together
+            suspect,
+            length,
+            suspect.read_counts(data),
+            can_ask=not is_left_out,
+            together=together,
         )
         if suspect.is_absent(data):
             return Finding(OTHER_TYPE)
@@ -1040,25 +994,22 @@ class Experiments:
 
     def add_answer(self, data: object, messages: Sequence[str], *, is_refused: bool) -> None:
         """Process the answer to the experiment under way, or the refusal of its request."""
-        assert self.trial is not None  # noqa: S101 - else there was no request
-        search, suspect = self._searches[0], self.trial.suspect
-        if data is not None:
-            search.new_counts = suspect.read_counts(data)
-        texts = [f": {sanitize_text(text, 120)}" for text in messages[:1]]
-        search.refusal = "".join(texts)
-        self._advance(None if is_refused else suspect.read_rows(data))
+        texts = [sanitize_text(text, 120) for text in messages[:1]]
+        self._advance(None if is_refused else data, "".join(texts))
 
-    def _advance(self, rows: Rows | None) -> None:
-        """Process the rows of an experiment, None if it was refused; or begin the next search."""
-        search = self._searches[0]
-        if self._steps is None:
-            self._steps = search.run()
+    def _advance(self, data: object = None, refusal: str = "") -> None:
+        """Process the data of an experiment, None if it was refused; or begin the next search."""
+        search, steps = self._searches[0], self._steps
         try:
-            self.trial = self._steps.send(rows)
+            if steps is None:
+                self._steps = search.run()
+                self.trial = next(self._steps)
+            else:
+                self.trial = steps.send((data, refusal))
         except StopIteration as stop:
             self._end_search(search, stop.value)
             if self._searches:
-                self._advance(None)
+                self._advance()
 
     def _end_search(self, search: RoleSearch, finding: Finding) -> None:
         """Take the finding of a search; with the last one, follow the lists that go on."""
@@ -1075,7 +1026,7 @@ class Experiments:
         if self._searches:
             return
         if self._own_roles:
-            self.new_plan = self._plan.apply_roles({**(self._roles or {}), **self._own_roles})
+            self._apply_roles()
         else:
             self._note_findings()
 

@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from gqlnb.document.document import Document
     from gqlnb.http.rate_limit_rules import Budget
     from gqlnb.lists.columns import Slice
-    from gqlnb.lists.windows import TaskRequest
+    from gqlnb.lists.window_harvest import TaskRequest
     from gqlnb.result.frames import FrameColumn
     from gqlnb.result.paging_report import Report
 

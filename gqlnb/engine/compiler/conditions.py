@@ -1,17 +1,16 @@
 """Conditions of fields: ``@skip`` and ``@include`` by variables, as branches of compiled code.
 
 Graphql-core evaluates the directives when it collects the fields of a selection. A plan for each
-combination of twelve variables would be 4,096 plans. So the directives are removed from a copy of
-the document, from which the fields are collected, and each field's conditions are tested in each
-run. That is the same only if each field with a condition is alone under its response name;
-otherwise the order of the fields, and the selections to be merged, depend on the values. Variables
-of such fields have a plan for each of their values. :func:`collect_facts` reads from a document
-which variables these are, and whether it has a plan at all.
+combination of twelve variables would be 4,096 plans. So the fields are collected with the values
+for which all of them are in the answer, and each field's conditions are tested in each run. That is
+the same only if each field with a condition is alone under its response name; otherwise the order
+of the fields, and the selections to be merged, depend on the values. Variables of such fields, and
+those in both directives, have a plan for each of their values. :func:`collect_facts` reads from a
+document which variables these are, and whether it has a plan at all.
 """
 
 from __future__ import annotations
 
-from copy import copy
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from graphql import (
@@ -25,7 +24,7 @@ from graphql import (
     VariableNode,
 )
 
-from gqlnb.engine.graphql_compat import IS_GRAPHQL_33, FieldGroup, Value
+from gqlnb.engine.graphql_compat import IS_GRAPHQL_33, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
 
 # The name of a Boolean variable, and the value for which the field is in the answer.
 Condition: TypeAlias = tuple[str, bool]
-set_member = object.__setattr__  # nodes of graphql-core 3.3 are frozen; only new copies are set
 MAX_STEPS = 20_000  # selections looked at; fragments are looked at wherever they are used
 MAX_DEPTH = 60
 
@@ -85,11 +83,14 @@ class BranchSearch:
     Attributes
     ----------
     clashing
-        The names of these variables.
+        The names of these variables, and of those in both directives.
+    included
+        For each variable, the value for which its fields are in the answer.
     """
 
     def __init__(self, fragments: Mapping[str, FragmentDefinitionNode]) -> None:
         self.clashing: set[str] = set()
+        self.included: dict[str, bool] = {}
         self._fragments = fragments
         self._steps = 0
 
@@ -109,25 +110,25 @@ class BranchSearch:
                 return False
             words = [directive.name.value for directive in directives]
             if len(words) > len(set(words)):
-                self._add_clash(conditions)
+                self.clashing.update(name for name, _ in conditions)
             if not isinstance(node, InlineFragmentNode):
                 # Spreads too: graphql-core enters a fragment at the first spread it includes.
                 name = (getattr(node, "alias", None) or node.name).value
                 groups.setdefault((type(node), name), []).append((node, conditions))
         for group in groups.values():
-            for _, conditions in group if len(group) > 1 else ():
-                self._add_clash(conditions)
+            for name, value in (condition for _, found in group for condition in found):
+                if len(group) > 1 or self.included.setdefault(name, value) is not value:
+                    self.clashing.add(name)
             below = [node.selection_set for node, _ in group if getattr(node, "selection_set", 0)]
             if below and not self.search(below, depth + 1):
                 return False
         return True
 
-    def _add_clash(self, conditions: list[Condition]) -> None:
-        self.clashing.update(name for name, _ in conditions)
 
-
-def find_branch_variables(document: DocumentNode, names: Iterable[str]) -> frozenset[str]:
+def find_branch_variables(document: DocumentNode, names: Iterable[str]) -> dict[str, bool]:
     """Return the variables of ``@skip`` and ``@include`` that can decide branches.
+
+    Each has the value for which its fields are in the answer.
 
     Parameters
     ----------
@@ -143,76 +144,33 @@ def find_branch_variables(document: DocumentNode, names: Iterable[str]) -> froze
         if isinstance(definition, OperationDefinitionNode) and not search.search(
             [definition.selection_set], 0
         ):
-            return frozenset()
-    return frozenset(names) - search.clashing
+            return {}
+    return {name: search.included.get(name, True) for name in names if name not in search.clashing}
 
 
 class Conditions:
-    """The conditions of an operation, and a copy of it without their directives.
+    """The conditions of an operation that are branches of its plan.
 
     Parameters
     ----------
-    operation, fragments
-        The operation, and the fragments by name, in the form of the installed graphql-core.
-    names
-        The variables of the conditions.
-
-    Attributes
-    ----------
-    operation, fragments
-        The copies.
+    fragments
+        The fragments by name, in the form of the installed graphql-core.
+    included
+        For each variable of the conditions, the value for which its fields are in the answer.
     """
 
-    def __init__(
-        self, operation: OperationDefinitionNode, fragments: Value, names: frozenset[str]
-    ) -> None:
-        self._names = names
-        self._originals: dict[int, FieldNode] = {}  # by id; this object keeps all nodes alive
-        self._copies: dict[int, FieldNode] = {}
+    def __init__(self, fragments: Value, included: Mapping[str, bool]) -> None:
+        self._included = included
         self._fragments: dict[str, FragmentDefinitionNode] = {
             name: fragment.definition if IS_GRAPHQL_33 else fragment
             for name, fragment in fragments.items()
         }
-        self.operation = self._copy_node(operation)
-        copies = {name: self._copy_node(node) for name, node in self._fragments.items()}
-        self.fragments = copies
-        if IS_GRAPHQL_33:
-            self.fragments = {
-                name: fragments[name]._replace(definition=node) for name, node in copies.items()
-            }
 
-    def _copy_node(self, root: Value) -> Value:
-        """Return a copy without the directives of the conditions."""
-        result = copy(root)
-        waiting = [result]
-        while waiting:
-            node = waiting.pop()
-            if getattr(node, "selection_set", None) is None:
-                continue
-            selection_set, originals = copy(node.selection_set), node.selection_set.selections
-            copies = tuple(map(copy, originals))
-            set_member(node, "selection_set", selection_set)
-            set_member(selection_set, "selections", copies)
-            waiting.extend(copies)
-            for original, selection in zip(originals, copies, strict=True):
-                kept = tuple(filter(self._is_kept, original.directives or ()))
-                set_member(selection, "directives", kept)
-                if isinstance(original, FieldNode):
-                    self._originals[id(selection)] = original
-                    self._copies[id(original)] = selection
-        return result
-
-    def _is_kept(self, directive: DirectiveNode) -> bool:
-        condition = read_condition(directive)
-        return condition is None or condition[0] not in self._names
-
-    def copy_group(self, group: FieldGroup) -> FieldGroup:
-        """Return a group of the document's fields with the copies of their nodes."""
-        return replace_nodes(group, self._copies)
-
-    def restore_groups(self, groups: Value) -> dict[str, FieldGroup]:
-        """Return collected groups with the nodes of the document."""
-        return {name: replace_nodes(group, self._originals) for name, group in groups.items()}
+    def include_fields(self, variables: Value) -> Value:
+        """Return coerced variables for which graphql-core collects all fields."""
+        if not IS_GRAPHQL_33:
+            return {**variables, **self._included}
+        return variables._replace(coerced={**variables.coerced, **self._included})
 
     def list_conditions(
         self, selection_sets: Sequence[SelectionSetNode]
@@ -222,15 +180,8 @@ class Conditions:
             (node.alias or node.name).value: found
             for node, conditions in list_selections(selection_sets, self._fragments)
             if isinstance(node, FieldNode)
-            and (found := [c for c in conditions if c[0] in self._names])
+            and (found := [c for c in conditions if c[0] in self._included])
         }
-
-
-def replace_nodes(group: FieldGroup, nodes: dict[int, FieldNode]) -> FieldGroup:
-    """Return a group with other nodes, by the id of each."""
-    if IS_GRAPHQL_33:
-        return [details._replace(node=nodes[id(details.node)]) for details in group]
-    return [nodes[id(node)] for node in group]
 
 
 class DocumentFacts(NamedTuple):
@@ -241,7 +192,8 @@ class DocumentFacts(NamedTuple):
     names
         The variables that ``@skip`` and ``@include`` read.
     branches
-        Those of them whose fields can be branches of compiled code.
+        Those of them whose fields can be branches of compiled code, each with the value for which
+        they are in the answer.
     plannable
         Whether the engine can execute it: incremental delivery and variables of fragments are
         left to graphql-core.
@@ -252,13 +204,13 @@ class DocumentFacts(NamedTuple):
     """
 
     names: tuple[str, ...]
-    branches: frozenset[str]
+    branches: Mapping[str, bool]
     plannable: bool
     depth: int
     type_names: frozenset[str] = frozenset()
 
 
-NOT_PLANNABLE = DocumentFacts((), frozenset(), plannable=False, depth=0)
+NOT_PLANNABLE = DocumentFacts((), {}, plannable=False, depth=0)
 
 
 def collect_facts(document: DocumentNode) -> DocumentFacts:
@@ -288,5 +240,5 @@ def collect_facts(document: DocumentNode) -> DocumentFacts:
             if selections is not None:
                 waiting.extend((inner, depth + 1) for inner in selections.selections)
         total += deepest
-    branches = find_branch_variables(document, names) if names else frozenset()
+    branches = find_branch_variables(document, names) if names else {}
     return DocumentFacts(tuple(names), branches, True, total, frozenset(type_names))  # noqa: FBT003

@@ -10,7 +10,7 @@ from copy import copy
 from functools import cached_property
 from time import perf_counter
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import graphql
 from graphql import (
@@ -33,7 +33,6 @@ from gqlnb.engine.compiler.gathering import (
     yield_to_loop,
 )
 from gqlnb.engine.compiler.resolve_info import (
-    ErrorLocation,
     LazyPath,
     PlanErrors,
     list_keys,
@@ -61,7 +60,7 @@ from gqlnb.engine.graphql_compat import (
 if TYPE_CHECKING:
     from collections.abc import Awaitable
 
-    from graphql import FieldNode, GraphQLField, GraphQLObjectType, GraphQLOutputType
+    from graphql import FieldNode, GraphQLObjectType, GraphQLOutputType
 
 # Takes a source object, a list or a value; returns its completed form, or a coroutine of it.
 CompiledFunction: TypeAlias = "Callable[[Value, LazyPath, PlanExecutor], Value]"
@@ -79,39 +78,9 @@ LONG_LIST = 64
 execute_field_by_core = BaseExecutor.execute_field
 
 
-class PlannedField(Protocol):
-    """The part of a :class:`gqlnb.engine.compiler.plans.FieldPlan` that an executor uses."""
-
-    name: str
-    arguments: list[ArgumentSource] | None
-    location: ErrorLocation
-    parent: GraphQLObjectType
-    group: FieldGroup
-    nodes: list[FieldNode]
-    field_name: str
-    definition: GraphQLField
-    default: bool
-    exact: Value  # a type or None
-    is_usual: Callable[[Value], bool] | None
-    leaf: bool
-    type: GraphQLOutputType
-
-    @property
-    def completer(self) -> CompiledFunction:
-        """The function that completes an awaited value."""
-
-
-class PlannedSelection(Protocol):
-    """The part of a :class:`gqlnb.engine.compiler.plans.SelectionPlan` that an executor uses."""
-
-    kind: GraphQLObjectType
-    groups: FieldGroups
-
-    def enter(self, source: Value, path: LazyPath, run: PlanExecutor) -> Value:
-        """Execute it."""
-
-    def list_included_groups(self, run: PlanExecutor) -> dict[str, FieldGroup]:
-        """Return the fields that a run executes."""
+# A FieldPlan and a SelectionPlan: plans imports this module, so that the types can't be named.
+PlannedField: TypeAlias = Any
+PlannedSelection: TypeAlias = Any
 
 
 # The turns of the loop by which graphql-core 3.2 starts a single leaf later, and raises its error
@@ -123,7 +92,7 @@ async def await_after_turn(value: Awaitable[Value]) -> Value:
     """Await a single value at the time when ``gather`` would run its task, without the task."""
     # graphql-core 3.2 gathers even one value: the task starts a turn of the loop later, and its
     # error is raised two turns after it ends. The order of errors that race for a null depends on
-    # that. A value two turns early changes nothing, nor does a leaf, below which nothing can fail.
+    # that. A value two turns early changes nothing.
     await yield_to_loop()
     try:
         return await value
@@ -195,7 +164,7 @@ class FieldGroups(dict[str, Any]):
 class PlanExecutor(BaseExecutor):  # type: ignore[misc]
     """One execution of a plan: the first, which graphql-core has built, or a further one."""
 
-    plan: Any  # an OperationPlan; plans imports this module, so that the type can't be named
+    plan: Any  # an OperationPlan
     # The last list whose rows asked for their paths: its path in compiled code, and as a Path.
     list_path: tuple[Value, Value] = (..., None)
     # The arguments of fields that get the same in each call. Not a cached property, which takes as
@@ -251,29 +220,19 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
 
     # -- selection sets, which graphql-core's methods reach
 
-    def collect_root_fields(self, kind: GraphQLOutputType) -> Value:
-        """Collect the fields of the operation itself."""
-        conditions = self.plan.conditions
-        source = self if conditions is None else conditions
-        arguments = (self.schema, source.fragments, self.variable_values, kind)
-        if IS_GRAPHQL_33:
-            found = collect_fields(*arguments, source.operation, self.hide_suggestions)[0]
+    def collect_groups(self, kind: GraphQLOutputType, group: FieldGroup | None = None) -> Value:
+        """Collect the fields below a group of fields, or without one those of the operation."""
+        conditions, variables = self.plan.conditions, self.variable_values
+        if conditions is not None:
+            variables = conditions.include_fields(variables)
+        given: tuple[Value, ...] = (self.schema, self.fragments, variables)
+        if group is None:
+            root = self.operation if IS_GRAPHQL_33 else self.operation.selection_set
+            given, collect = (*given, kind, root), collect_fields
         else:
-            found = collect_fields(*arguments, source.operation.selection_set)
-        return found if conditions is None else conditions.restore_groups(found)
-
-    def collect_fields_below(self, kind: GraphQLOutputType, group: FieldGroup) -> Value:
-        """Collect the fields below a group of fields."""
-        conditions = self.plan.conditions
-        source = self if conditions is None else conditions
-        group = group if conditions is None else conditions.copy_group(group)
-        arguments: tuple[object, ...] = (self.schema, source.fragments, self.variable_values)
-        if IS_GRAPHQL_33:
-            arguments = (*arguments, source.operation, kind, group, self.hide_suggestions)
-            found = collect_subfields(*arguments)[0]
-        else:
-            found = collect_subfields(*arguments, kind, group)
-        return found if conditions is None else conditions.restore_groups(found)
+            operation = (self.operation,) if IS_GRAPHQL_33 else ()
+            given, collect = (*given, *operation, kind, group), collect_subfields
+        return collect(*given, self.hide_suggestions)[0] if IS_GRAPHQL_33 else collect(*given)
 
     if IS_GRAPHQL_33:
 
@@ -422,10 +381,6 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
         complete = self.complete_unusual if field.default else self.complete_field
         return queue_awaitable(complete(value, field, path), field.name, waiting)
 
-    def execute_planned_field(self, field: PlannedField, source: Value, path: LazyPath) -> Value:
-        """Resolve and complete a field like graphql-core; compiled code has counted it."""
-        return self.execute_field_uncompiled(field, source, path)
-
     def execute_field_uncompiled(self, field: PlannedField, source: Value, path: LazyPath) -> Value:
         """Resolve and complete a field like graphql-core."""
         given = (field.parent, source, field.group, to_path(path))
@@ -502,7 +457,7 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
         """Complete the value of a field; return a coroutine if it must be awaited."""
         usual = type(value) is CORO and self.plan.is_awaitable is None
         if usual or self.is_awaitable(value):
-            return (self.await_leaf if field.leaf else self.await_field)(value, field, path)
+            return self.await_field(value, field, path)
         completed = self.complete_uncompiled(value, field, field.type, path)
         if self.is_awaitable(completed):
             return self.guard(completed, field, path)
@@ -606,18 +561,6 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
         try:
             if self.plan.timed:
                 value = self.await_timed(value, field)
-            completed = field.completer(await value, path, self)
-            return await completed if self.is_awaitable(completed) else completed
-        except Exception as error:  # noqa: BLE001 - whatever a resolver raises
-            return self.fail(error, field, path)
-
-    async def await_leaf(
-        self, value: Awaitable[Value], field: PlannedField, path: LazyPath
-    ) -> Value:
-        """Await the value of a leaf and complete it."""
-        try:
-            if self.plan.timed:
-                value = self.await_timed(value, field)
             awaited = await value
             if type(awaited) is field.exact:
                 return awaited
@@ -699,9 +642,7 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
         """Await the missing members of a dict or list, all at once."""
         if len(waiting) == 1:
             key, value = waiting[0]
-            if not IS_GRAPHQL_33 and getattr(value, "cr_code", None) is not AWAIT_LEAF_CODE:
-                value = await_after_turn(value)
-            result[key] = await value
+            result[key] = await (value if IS_GRAPHQL_33 else await_after_turn(value))
             return result
         await await_members(result, waiting)
         return result
@@ -766,6 +707,3 @@ class RepeatPlanExecutor(PlanExecutor):
         for key, value in plan.prototype.items():
             self.__dict__.setdefault(key, value)
         return plan.prototype[name]
-
-
-AWAIT_LEAF_CODE = PlanExecutor.await_leaf.__code__

@@ -10,7 +10,7 @@ import sys
 from asyncio import CancelledError, Future, gather, get_running_loop
 from functools import partial
 from types import coroutine
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gqlnb.engine.graphql_compat import CORO, IS_GRAPHQL_33, Value
 
@@ -40,13 +40,6 @@ def queue_awaitable(
         waiting = [] if waiting is None else waiting
         waiting.append((key, value))
     return value, waiting
-
-
-class ErrorHandler(Protocol):
-    """The part of :class:`gqlnb.engine.compiler.executor.PlanExecutor` that is used here."""
-
-    def fail(self, error: Exception, *position: Value) -> None:
-        """Collect an error of a nullable position; raise it, located, in any other."""
 
 
 class Gathering(Future[None]):
@@ -154,7 +147,7 @@ class LeafGathering(Gathering):
 
     def __init__(
         self,
-        run: ErrorHandler,
+        run: Value,
         result: list[Value],
         waiting: Sequence[tuple[int, AwaitedLeaf]],
         loop: AbstractEventLoop,
@@ -242,7 +235,7 @@ def can_gather_leaves(waiting: Sequence[tuple[int, Value]]) -> bool:
 
 
 async def await_leaves(
-    run: ErrorHandler, result: list[Value], waiting: Sequence[tuple[int, AwaitedLeaf]]
+    run: Value, result: list[Value], waiting: Sequence[tuple[int, AwaitedLeaf]]
 ) -> None:
     """Await the leaves that the items of a list wait for, and put them there."""
     gathering = LeafGathering(run, result, waiting, get_running_loop())

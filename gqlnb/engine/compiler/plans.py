@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property, partial
 from threading import Lock
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from graphql import (
     DocumentNode,
@@ -221,7 +221,7 @@ class FieldPlan:
         return self.needs_info and code is not None and "path" in code.co_names
 
     @cached_property
-    def completer(self) -> CompiledFunction:
+    def completer(self) -> Value:
         """The function ``(value, path, run)`` that completes an awaited value."""
         return self.plan.compiler.compile_completer(self)
 
@@ -390,24 +390,6 @@ class SelectionPlan:
         return self._functions
 
 
-class FunctionCompiler(Protocol):
-    """The part of :class:`gqlnb.engine.compiler.lazy_functions.PlanCompiler` that plans use."""
-
-    def compile_selection(self, selection: SelectionPlan) -> list[CompiledFunction]:
-        """Return the functions that execute a selection, by the kind of their source object."""
-
-    def compile_rows(
-        self, field: FieldPlan, kind: GraphQLOutputType, *, iterator: bool = False
-    ) -> CompiledFunction:
-        """Return a function that completes a list, or any iterable, of a field."""
-
-    def compile_completer(self, field: FieldPlan) -> CompiledFunction:
-        """Return a function that completes a value of a field."""
-
-    def compile_field(self, field: FieldPlan) -> CompiledFunction:
-        """Return a function that resolves and completes a field."""
-
-
 class OperationPlan:
     """One operation on one schema.
 
@@ -417,7 +399,8 @@ class OperationPlan:
     Parameters
     ----------
     first
-        A run built by graphql-core for this operation; further runs are copied from it.
+        A run built by graphql-core for this operation, which gets the plan; further runs are copied
+        from it.
     facts
         The facts about its document.
     create_compiler
@@ -425,7 +408,8 @@ class OperationPlan:
     watch
         Gets the parts of the schema that the plan takes as constant.
     branches
-        The variables of ``@skip`` and ``@include`` that may have any Boolean value in its runs.
+        Whether the variables of ``@skip`` and ``@include`` that can be branches may have any value
+        in its runs.
     timed
         Whether its functions count calls and seconds.
     library
@@ -458,10 +442,10 @@ class OperationPlan:
         self,
         first: PlanExecutor,
         facts: DocumentFacts,
-        create_compiler: Callable[[OperationPlan], FunctionCompiler],
+        create_compiler: Callable[[OperationPlan], Any],
         watch: SchemaWatch,
         *,
-        branches: frozenset[str] = frozenset(),
+        branches: bool = False,
         timed: bool = False,
         columnar: bool = False,
         library: type | None = None,
@@ -470,9 +454,7 @@ class OperationPlan:
         self.library = library
         self.info_classes = choose_info_classes(library)
         self.columnar = columnar
-        self.conditions = (
-            Conditions(first.operation, first.fragments, branches) if branches else None
-        )
+        self.conditions = Conditions(first.fragments, facts.branches) if branches else None
         self.metered = hasattr(first, "budget")
         # Compiled code recurses less than graphql-core's methods with ours between them.
         self.hot = 0 if timed or facts.depth > DEEP_DOCUMENT else HOT
@@ -512,6 +494,8 @@ class OperationPlan:
         self.source_size = 0
         self.cache = get_operation_cache(self.schema)
         self.compiler = create_compiler(self)
+        first.__dict__.pop("collected_errors", None)  # graphql-core's; the run creates its own
+        first.plan = self
 
     @property
     def sample(self) -> PlanExecutor:
@@ -650,7 +634,7 @@ class OperationPlan:
             If fragments nest too deeply; its traceback is short, since the recursion has ended.
         """
         try:
-            return run.collect_root_fields(self.kind)
+            return run.collect_groups(self.kind)
         except RecursionError:
             pass
         raise GraphQLError(TOO_DEEP, self.operation)
@@ -665,7 +649,7 @@ class OperationPlan:
         found = self._selections.get(key)
         if found is None:
             where = nodes[0].alias.value if nodes[0].alias else nodes[0].name.value
-            groups = run.collect_fields_below(kind, group)
+            groups = run.collect_groups(kind, group)
             found = SelectionPlan(self, kind, groups, where, nodes)
             self._selections[key] = found
         return found
@@ -677,7 +661,7 @@ class OperationPlan:
         kind: GraphQLObjectType,
         *,
         iterator: bool,
-    ) -> CompiledFunction:
+    ) -> Value:
         """Return the function that completes the lists of a field in uncompiled code."""
         nodes = [details.node for details in group] if IS_GRAPHQL_33 else group
         key = (parent.name, *map(id, nodes))
@@ -713,8 +697,6 @@ def select_variables(variables: Value, names: tuple[str, ...]) -> Value:
 
 BRANCH = "branch"  # in the key of a plan, for a variable that may have either value
 MAX_PLANS_PER_OPERATION = 16  # sets of @skip and @include values; each has a plan of its own
-# Sets beyond which a new one gets no plan: random sets would each be planned for a single run.
-MAX_PLANS_BUILT = 4 * MAX_PLANS_PER_OPERATION
 _lock = Lock()
 
 
@@ -736,8 +718,6 @@ class CachedOperation:
         are branches of a plan are BRANCH.
     plan_without_variables
         The plan of an operation without variables.
-    plans_built
-        The number of plans built since the schema changed.
     coercer
         The coercion of its variables, once there is a plan.
     columnar
@@ -767,7 +747,6 @@ class CachedOperation:
         self.facts = collect_facts(document)
         self.plans: dict[tuple[object, ...], OperationPlan] = {}
         self.plan_without_variables: OperationPlan | None = None
-        self.plans_built = 0
         self.coercer: VariableCoercer | None = None
         self.watch = source.watch if self.is_validated else SchemaWatch()
 
@@ -808,15 +787,9 @@ class CachedOperation:
             for name, value in zip(facts.names, key, strict=True)
         )
 
-    def list_branches(self, key: tuple[object, ...]) -> frozenset[str]:
-        """Return the variables that may have either value in the plan of a key."""
-        pairs = zip(self.facts.names, key, strict=True)
-        return frozenset(name for name, value in pairs if value is BRANCH)
-
     def store_plan(self, key: tuple[object, ...], plan: OperationPlan) -> None:
         """Cache the plan for one set of values."""
         with _lock:
-            self.plans_built += 1
             # The oldest entry is dropped: a dict is ordered, and a look-up need not reorder it.
             if len(self.plans) >= MAX_PLANS_PER_OPERATION:
                 self.plans.pop(next(iter(self.plans)))
@@ -840,7 +813,6 @@ class CachedOperation:
         with _lock:
             self.watch = SchemaWatch()
             self.plans.clear()
-            self.plans_built = 0
             self.plan_without_variables = None
             self.coercer = None
 

@@ -178,7 +178,7 @@ def write_queued_leaf(writer: FunctionWriter, waiting: str, single: SingleLeaf) 
     """Write that a single leaf is awaited together with other fields."""
     field = single.field
     writer.add_line(f"if {waiting} is None: {waiting} = []")
-    leaf = f"x.await_leaf({single.name}, {writer.bind_constant('f', field)}, {single.path})"
+    leaf = f"x.await_field({single.name}, {writer.bind_constant('f', field)}, {single.path})"
     writer.add_line(f"{waiting}.append(({writer.write_text(field.name)}, {leaf}))")
 
 
@@ -515,7 +515,9 @@ class SourceWriter(FunctionWriter):
             self.add_line(f"if {coerced} is None: {coerced} = x.accepts_arguments({name})")
         if field.default and not field.direct:
             with self.open_block(f"if not {coerced}:", when=bool(coerced)):
-                self.add_line(f"{v} = x.execute_planned_field({name}, {s}, {path})")
+                if self.plan.metered:  # graphql-core's method counts it again
+                    self.add_line("b.left += 1")
+                self.add_line(f"{v} = x.execute_field_uncompiled({name}, {s}, {path})")
                 self.write_wait(slot)
         if coerced or not field.default or field.direct:
             with self.open_block("else:", when=bool(coerced)):

@@ -104,7 +104,7 @@ class FieldColumns:
                 values = array.to_pylist()
                 if builder.kind.arrow == "json":
                     values = [None if value is None else decode_untyped(value) for value in values]
-                builder.add_values(values, 0, checked=False)
+                builder.add_values(values)
             else:
                 builder.add_array(array)
             builder.close()
@@ -220,7 +220,7 @@ def _rebuild_column(
     for value in values:
         single = ColumnBuilder(column, "")
         try:
-            single.add_values([value], 0, checked=False)
+            single.add_values([value])
             single.close()
         except ColumnValueError:
             faults[_describe_misfit(column)] += 1
@@ -228,7 +228,7 @@ def _rebuild_column(
         else:
             fitting.append(value)
     builder = ColumnBuilder(column, "")
-    builder.add_values(fitting, 0, checked=False)
+    builder.add_values(fitting)
     builder.close()
     return builder
 

@@ -11,10 +11,10 @@ from gqlnb.errors import QueryError, sanitize_text
 from gqlnb.github.repositories import GITHUB_LAUNCH, format_timestamp, parse_timestamp
 from gqlnb.github.search_syntax import MAX_PAGE_SIZE, MAX_SEARCH_RESULTS, RangeTest, parse_qualifier
 from gqlnb.github.star_query import parse_star_query, spell_out_thresholds
-from gqlnb.lists.windows import Source, Window
+from gqlnb.lists.window_harvest import Source, Window
 
 if TYPE_CHECKING:
-    from gqlnb.lists.windows import Row
+    from gqlnb.lists.window_harvest import Row
 
 # The last one counts; the others show rows, the first one first.
 ORDERS = ("stars-desc", "forks-desc", "updated-desc", "forks-asc")

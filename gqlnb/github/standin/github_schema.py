@@ -134,8 +134,9 @@ class StandInAdapter(SchemaAdapter):
         self,
         text: str,
         operation: str | None,
-        limits: Limits | None,
-        introspection: bool,  # noqa: FBT001 - a DocumentParser
+        limits: Limits | None = None,
+        *,
+        introspection: bool = True,
     ) -> Document:
         """Return the document of a text, as strictly validated as GitHub's engine does it."""
         document = super().parse(text, operation, limits, introspection=introspection)

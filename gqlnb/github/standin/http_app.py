@@ -26,11 +26,12 @@ from gqlnb.http.preconditions import is_page_request
 from gqlnb.http.server_rules import ENDPOINT
 from gqlnb.limits import Limits
 from gqlnb.option_checks import explain_keywords, raise_option_error
-from gqlnb.server.app import App, parse_scope, read_body, send_response
+from gqlnb.server.app import App, parse_scope, read_body
 from gqlnb.server.background_server import Server, find_allowed_hosts, start_server
 from gqlnb.server.deployment import read_certificate
 from gqlnb.server.listener import resolve_address
 from gqlnb.server.request_log import read_clocks
+from gqlnb.server.streams import send_response
 from gqlnb.tokens import Token
 
 if TYPE_CHECKING:

@@ -18,7 +18,6 @@ from graphql import (
 from gqlnb.errors import clean_text
 from gqlnb.notebook.completion.cursor_parser import (
     CursorParser,
-    DocumentState,
     SourceToken,
     find_definitions,
     find_similar_names,
@@ -30,7 +29,7 @@ from gqlnb.notebook.display import wrap_html
 if TYPE_CHECKING:
     from graphql import GraphQLDirective, GraphQLField, GraphQLInputType, GraphQLSchema
 
-    from gqlnb.notebook.completion.cursor_parser import Proposal
+    from gqlnb.notebook.completion.cursor_parser import ParserState, Proposal
 
 
 LABEL_LENGTH = 40  # characters of an entry; beside longer ones, types and texts are out of sight
@@ -275,16 +274,13 @@ def parse_until(
     tokens: list[SourceToken],
     start: int,
     saved: Mapping[str, str] | None,
-) -> CursorParser:
-    """Parse the tokens before `start`, with the definitions of the whole text."""
+) -> ParserState:
+    """Return what is open at `start`, with the definitions of the whole text."""
     # Fragments and variables may be defined behind the cursor.
-    document = find_definitions(tokens)
-    if saved:
-        document = document._replace(fragments={**saved, **document.fragments})
+    fragments, variables = find_definitions(tokens)
     ahead = [token for token in tokens if token.start > start]
-    parser = CursorParser(schema, document, ahead)
-    parser.enter(DocumentState(parser))
+    parser = CursorParser(schema, {**(saved or {}), **fragments}, variables, ahead)
     for token in tokens:
         if token.end <= start and token.kind != "comment":
             parser.stack[-1].read_token(token.kind, token.text)
-    return parser
+    return parser.stack[-1]

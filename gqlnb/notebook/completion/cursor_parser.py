@@ -110,16 +110,6 @@ def find_similar_names(proposals: Iterable[Proposal], word: str) -> list[Proposa
     return [by_name[name] for name in dict.fromkeys([*within[:NEAR_MATCHES], *near])]
 
 
-def propose_fields(
-    schema: GraphQLSchema | None, parent: GraphQLNamedType | None
-) -> Iterator[Proposal]:
-    """Yield the fields of a type, introspection fields last."""
-    if schema is None or parent is None:
-        return
-    for name, field in collect_fields(schema, parent).items():
-        yield Proposal(name, "field", str(field.type), parent.name, field)
-
-
 def collect_fields(schema: GraphQLSchema, parent: GraphQLNamedType) -> Mapping[str, Any]:
     """Return the fields of a type by name, including introspection fields."""
     own = parent.fields if is_object_type(parent) or is_interface_type(parent) else {}
@@ -269,6 +259,7 @@ def tokenize(text: str) -> list[SourceToken]:
 # missing bracket is closed where a token cannot belong to the open level.
 # The parser accepts all tokens: one that fits nowhere is skipped, and a missing closing bracket is
 # assumed before a token that cannot be inside the bracket.
+@dataclass(eq=False)
 class CursorParser:
     """Reads tokens one by one and proposes the next name.
 
@@ -276,29 +267,23 @@ class CursorParser:
     ----------
     schema
         The schema, None if it is unknown.
-    document
-        The definitions of the whole text.
+    fragments
+        The type conditions of the fragments of the whole text, by name.
+    all_variables
+        The variables of all operations.
     ahead
         The tokens behind the cursor.
     """
 
-    def __init__(
-        self,
-        schema: GraphQLSchema | None,
-        document: DocumentDefinitions,
-        ahead: Sequence[SourceToken] = (),
-    ) -> None:
-        self.schema = schema
-        self.fragments = document.fragments
-        self.ahead = ahead
-        self._all_variables = document.variables
+    schema: GraphQLSchema | None
+    fragments: Mapping[str, str]
+    all_variables: Mapping[str, DeclaredVariable]
+    ahead: Sequence[SourceToken]
+
+    def __post_init__(self) -> None:
         self.variables: dict[str, DeclaredVariable] = {}  # of the current operation
         self.fragment = ""  # the name of the fragment around the cursor
-        self.stack: list[ParserState] = []  # the open levels, the document first
-
-    def propose(self) -> Iterator[Proposal]:
-        """Yield the names that may follow the tokens."""
-        return self.stack[-1].propose()
+        self.stack: list[ParserState] = [DocumentState(self)]  # the open levels
 
     def enter(self, level: ParserState) -> None:
         """Open a level."""
@@ -326,7 +311,7 @@ class CursorParser:
         # A fragment may use the variables of all operations that spread it.
         if any(level.constant for level in self.stack):
             return
-        usable = self._all_variables if self.fragment else self.variables
+        usable = self.all_variables if self.fragment else self.variables
         for name, variable in usable.items():
             if expected is None or self._can_use(variable, expected):
                 yield Proposal(name, "variable", variable.type)
@@ -371,23 +356,10 @@ class DeclaredVariable(NamedTuple):
     defaulted: bool = False
 
 
-class DocumentDefinitions(NamedTuple):
-    """The definitions of a text.
-
-    Attributes
-    ----------
-    fragments
-        The type conditions of fragments, by name.
-    variables
-        The variables of all operations, by name.
-    """
-
-    fragments: dict[str, str]
-    variables: dict[str, DeclaredVariable]
-
-
-def find_definitions(tokens: list[SourceToken]) -> DocumentDefinitions:
-    """Find the definitions in a list of tokens."""
+def find_definitions(
+    tokens: list[SourceToken],
+) -> tuple[dict[str, str], dict[str, DeclaredVariable]]:
+    """Return the type conditions of fragments, and the variables of all operations, by name."""
     words = [token.text for token in tokens if token.kind != "comment"]
     fragments = {
         words[place + 1]: words[place + 3]
@@ -399,7 +371,7 @@ def find_definitions(tokens: list[SourceToken]) -> DocumentDefinitions:
         for place, word in enumerate(words[:-3])
         if word == "$" and words[place + 2] == ":"
     }
-    return DocumentDefinitions(fragments, variables)
+    return fragments, variables
 
 
 def _read_variable(words: list[str]) -> DeclaredVariable:
@@ -747,7 +719,8 @@ class SelectionSetState(DirectiveState):
         elif self.after == "...":
             yield from self._propose_fragments()
         else:
-            yield from propose_fields(self.parser.schema, self.parent)
+            for name, field in self.known.items():
+                yield Proposal(name, "field", str(field.type), str(self.parent), field)
 
     def _propose_fragments(self) -> Iterator[Proposal]:
         for name, condition in self.parser.fragments.items():

@@ -10,12 +10,11 @@ import io
 import json
 import operator
 import re
-from collections import OrderedDict
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import islice, pairwise
-from threading import Lock, RLock
-from typing import TYPE_CHECKING, Any, TypeAlias
+from functools import cached_property, lru_cache
+from itertools import pairwise
+from threading import RLock
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -183,9 +182,6 @@ def _write_filter(text: str) -> str:
     return f"={text}" if is_plain else ""
 
 
-Rows: TypeAlias = "NDArray[np.intp] | slice | list[int]"
-
-
 CELL = 200  # characters of a cell; no column is wider
 NAME = 120  # characters of a column's name
 FULL = 20_000  # characters of the full value beside the grid
@@ -293,7 +289,7 @@ class GridColumn:
             "picture": picture,
         }
 
-    def format_rows(self, rows: Rows) -> list[str | None]:
+    def format_rows(self, rows: NDArray[np.intp]) -> list[str | None]:
         """Return the texts of rows; None for missing values."""
         values = self.values.iloc[rows].tolist()
         return [None if is_missing(value) else self._format_cell(value) for value in values]
@@ -305,16 +301,21 @@ class GridColumn:
     def format_full(self, row: int) -> str | None:
         """Return the full value of a row as text; None for a missing value."""
         value = self.values.iloc[row]
-        return None if is_missing(value) else _format_whole(value)
+        if is_missing(value):
+            return None
+        text = _write_value(value, indent=2)
+        more = f" … ({len(text):,} characters)" if len(text) > FULL else ""
+        return clean_text(text[:FULL]) + more
 
     def build_items(self, row: int) -> dict[str, object] | None:
         """Return the first items of a nested list as a table; None for another value."""
         value: Any = unwrap_array(self.values.iloc[row])
         return encode_grid(build_inner_grid(value)) if is_nested(value) else None
 
-    def format_for_clipboard(self, rows: Rows) -> list[str]:
+    def format_for_clipboard(self, rows: NDArray[np.intp]) -> list[str]:
         """Return the values of rows as text for the clipboard."""
-        return [_format_pasted(value) for value in self.values.iloc[rows].tolist()]
+        values = self.values.iloc[rows].tolist()
+        return ["" if is_missing(value) else _write_value(value) for value in values]
 
     @cached_property
     def arrow(self) -> pa.Array | None:
@@ -439,31 +440,11 @@ def _is_time(kind: pa.DataType) -> bool:
     return any((pa.types.is_timestamp(kind), pa.types.is_date(kind)))
 
 
-def _format_whole(value: object) -> str:
-    """Format a value on several lines, without control characters."""
-    if isinstance(value, np.ndarray):
-        value = value.tolist()
+def _write_value(value: Any, indent: int | None = None) -> str:  # noqa: ANN401 - of any column
+    value = unwrap_array(value)
     if isinstance(value, (dict, list, tuple)):
-        encoder = json.JSONEncoder(ensure_ascii=False, indent=2, default=describe_value)
-        text = "".join(islice(encoder.iterencode(value), FULL))
-    elif isinstance(value, str):
-        text = value
-    else:
-        text = describe_value(value)
-    more = f" … ({len(text):,} characters)" if len(text) > FULL else ""
-    return clean_text(text[:FULL]) + more
-
-
-def _format_pasted(value: object) -> str:
-    if is_missing(value):
-        return ""
-    if isinstance(value, np.ndarray):
-        value = value.tolist()
-    if isinstance(value, (dict, list, tuple)):
-        return json.dumps(value, ensure_ascii=False, default=describe_value)
-    if isinstance(value, str):
-        return value
-    return describe_value(value)
+        return json.dumps(value, ensure_ascii=False, indent=indent, default=describe_value)
+    return value if isinstance(value, str) else describe_value(value)
 
 
 FILTER_LENGTH = 1000  # characters of a filter
@@ -526,31 +507,26 @@ def _check_column(at: object, columns: int) -> int:
     return at
 
 
-def compute_order(
-    query: GridQuery, columns: Sequence[GridColumn], rows: int
-) -> NDArray[np.intp] | None:
-    """Return the numbers of the selected rows in order; None for all rows unsorted.
+def compute_order(query: GridQuery, columns: Sequence[GridColumn], rows: int) -> NDArray[np.intp]:
+    """Return the numbers of the selected rows in order.
 
     Raises
     ------
     QueryError
         If a filter cannot be parsed.
     """
-    selected: NDArray[np.intp] | None = None
     masks = [_build_mask(columns[at], text.strip()) for at, text in query.filters]
     if query.find:
         masks.append(_find_words(query.find, columns, rows))
-    if masks:
-        selected = np.flatnonzero(_combine_masks(masks))
+    selected = np.flatnonzero(_combine_masks(masks)) if masks else np.arange(rows)
     if not query.sort:
         return selected
     keys = {f"{n}": columns[at].ranks for n, (at, _) in enumerate(query.sort)}
-    table = pa.table(keys) if selected is None else pa.table(keys).take(pa.array(selected))
+    table = pa.table(keys).take(pa.array(selected))
     ways = [
         (f"{n}", "descending" if down else "ascending") for n, (_, down) in enumerate(query.sort)
     ]
-    places = pc.sort_indices(table, sort_keys=ways).to_numpy()
-    order: NDArray[np.intp] = places.astype(np.intp) if selected is None else selected[places]
+    order: NDArray[np.intp] = selected[pc.sort_indices(table, sort_keys=ways).to_numpy()]
     return order
 
 
@@ -695,21 +671,14 @@ class GridSource:
         self._frame = frame
         self._caption = describe_frame(frame) if isinstance(frame, pd.DataFrame) else ""
         self._lock = RLock()
-        self._columns: list[GridColumn] | None = None
-        self._orders: OrderedDict[GridQuery, NDArray[np.intp] | None] = OrderedDict()
-        # One lock per query: two views with the same query share the work, others do not wait.
-        self._order_locks: dict[GridQuery, Lock] = {}
+        self._orders = lru_cache(ORDERS)(
+            lambda query: compute_order(query, self.columns, len(self._frame))
+        )
 
-    def __len__(self) -> int:
-        return len(self._frame)
-
-    @property
+    @cached_property
     def columns(self) -> list[GridColumn]:
         """The levels of the index, then the columns."""
-        with self._lock:
-            if self._columns is None:
-                self._columns = build_columns(self._frame)
-            return self._columns
+        return build_columns(self._frame)
 
     def answer(self, message: Mapping[str, object]) -> dict[str, object]:
         """Answer one message of a grid.
@@ -719,11 +688,13 @@ class GridSource:
         QueryError
             If a filter cannot be parsed, or too many cells are requested.
         """
-        query = read_query(message.get("query") or {}, len(self.columns))
+        with self._lock:  # two views with the same query share the work
+            query = read_query(message.get("query") or {}, len(self.columns))
+            order: NDArray[np.intp] = self._orders(query)
         match message:
             case {"ask": "about"}:
                 return {
-                    "rows": len(self),
+                    "rows": len(self._frame),
                     "caption": self._caption,
                     "columns": [column.describe() for column in self.columns],
                 }
@@ -734,38 +705,34 @@ class GridSource:
                 "from": int(a),
                 "to": int(b),
             }:
-                return self.get_window(query, slice(start, end), slice(a, b))
+                return self.get_window(order, slice(start, end), slice(a, b))
             case {"ask": "cell", "row": int(row), "column": int(at)}:
-                return self.get_cell(query, row, at)
+                return self.get_cell(order, row, at)
             case {"ask": "csv"}:
-                return {"text": self.write_csv(query)}
+                return {"text": self.write_csv(order)}
             case {"ask": "copy", "rows": [int(a), int(b)], "columns": [int(c), int(d)]}:
-                return {"text": self.copy_cells(query, slice(a, b), slice(c, d))}
+                return {"text": self.copy_cells(order, slice(a, b), slice(c, d))}
         msg = "The grid sent an unknown message. Run the cell again."
         raise QueryError(msg)
 
-    def get_window(self, query: GridQuery, rows: slice, columns: slice) -> dict[str, object]:
+    def get_window(self, order: NDArray[np.intp], rows: slice, columns: slice) -> dict[str, object]:
         """Return the cells of a window by column, and the number of rows of the query."""
-        order = self.get_order(query)
-        count = len(self) if order is None else len(order)
-        start, end = clamp_range(rows, count, WINDOW)
+        start, end = clamp_range(rows, len(order), WINDOW)
         first, last = clamp_range(columns, len(self.columns), WIDE)
-        at = np.arange(start, end) if order is None else order[start:end]
-        cells = [column.format_rows(at) for column in self.columns[first:last]]
-        return {"rows": count, "start": start, "from": first, "cells": cells}
+        cells = [column.format_rows(order[start:end]) for column in self.columns[first:last]]
+        return {"rows": len(order), "start": start, "from": first, "cells": cells}
 
-    def get_cell(self, query: GridQuery, row: int, at: int) -> dict[str, object]:
+    def get_cell(self, order: NDArray[np.intp], row: int, at: int) -> dict[str, object]:
         """Return the full text of a cell, and the items of a nested list as a table.
 
         Both are None if the cell is missing or out of range.
         """
-        order = self.get_order(query)
-        if not 0 <= row < (len(self) if order is None else len(order)):
+        if not 0 <= row < len(order):
             return {"text": None, "items": None}
-        column, place = self.columns[at], row if order is None else int(order[row])
+        column, place = self.columns[at], int(order[row])
         return {"text": column.format_full(place), "items": column.build_items(place)}
 
-    def copy_cells(self, query: GridQuery, rows: slice, columns: slice) -> str:
+    def copy_cells(self, order: NDArray[np.intp], rows: slice, columns: slice) -> str:
         """Return cells as tab-separated values, with a header if all rows are selected.
 
         Raises
@@ -773,8 +740,7 @@ class GridSource:
         QueryError
             If the cells are too many for the clipboard.
         """
-        order = self.get_order(query)
-        count = len(self) if order is None else len(order)
+        count = len(order)
         start, end = clamp_range(rows, count, count)
         copied = self.columns[slice(*clamp_range(columns, len(self.columns), len(self.columns)))]
         if (end - start) * len(copied) > COPIED:
@@ -783,8 +749,7 @@ class GridSource:
                 f"{COPIED:,}). Write them to a file instead: frame.to_csv('rows.csv')."
             )
             raise QueryError(msg)
-        at = np.arange(start, end) if order is None else order[start:end]
-        texts = [column.format_for_clipboard(at) for column in copied]
+        texts = [column.format_for_clipboard(order[start:end]) for column in copied]
         out = io.StringIO()
         writer = csv.writer(out, dialect="excel-tab", lineterminator="\n")
         if end - start == count and count > 1:
@@ -792,7 +757,7 @@ class GridSource:
         writer.writerows(zip(*texts, strict=True))
         return out.getvalue().removesuffix("\n")
 
-    def write_csv(self, query: GridQuery) -> str:
+    def write_csv(self, order: NDArray[np.intp]) -> str:
         """Return all rows that pass the filters, in order, as CSV with a header.
 
         Raises
@@ -800,46 +765,19 @@ class GridSource:
         QueryError
             If the cells are too many for the browser.
         """
-        order = self.get_order(query)
-        at = slice(None) if order is None else order
-        rows = len(self) if order is None else len(order)
         columns = [column for column in self.columns if not column.index or column.label]
-        if rows * len(columns) > WRITTEN:
+        if len(order) * len(columns) > WRITTEN:
             msg = (
-                f"{rows * len(columns):,} cells are too many to download (at most {WRITTEN:,}). "
-                "Write them to a file instead: frame.to_csv('rows.csv')."
+                f"{len(order) * len(columns):,} cells are too many to download (at most "
+                f"{WRITTEN:,}). Write them to a file instead: frame.to_csv('rows.csv')."
             )
             raise QueryError(msg)
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\r\n")  # as RFC 4180 has it
         writer.writerow([column.label for column in columns])
-        texts = [column.format_for_clipboard(at) for column in columns]
+        texts = [column.format_for_clipboard(order) for column in columns]
         writer.writerows(zip(*texts, strict=True))
         return out.getvalue()
-
-    def get_order(self, query: GridQuery) -> NDArray[np.intp] | None:
-        """Return the rows of a query, computed once for threads that ask at the same time."""
-        if query == GridQuery():
-            return None
-        with self._lock:
-            if query in self._orders:
-                self._orders.move_to_end(query)
-                return self._orders[query]
-            turn = self._order_locks.setdefault(query, Lock())
-        with turn:
-            with self._lock:
-                if query in self._orders:
-                    return self._orders[query]
-            try:
-                order = compute_order(query, self.columns, len(self))
-                with self._lock:
-                    self._orders[query] = order
-                    while len(self._orders) > ORDERS:
-                        self._orders.popitem(last=False)
-            finally:
-                with self._lock:
-                    self._order_locks.pop(query, None)
-        return order
 
 
 def clamp_range(part: slice, count: int, most: int) -> tuple[int, int]:

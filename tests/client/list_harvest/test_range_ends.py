@@ -11,6 +11,7 @@ import pytest
 from gqlnb import Client, OptionError, QueryError, Schema, Slice
 from tests.client.list_harvest.simulator import Endpoint
 from tests.client.list_harvest.test_range_harvest import harvest, harvest_quietly, list_ids
+from tests.examples import select_combinations
 
 DAYS = [dt.datetime(2020, 1, day, tzinfo=dt.UTC) for day in range(1, 31)]
 FIRST, LAST = 4, 19  # the 5th and the 20th
@@ -42,9 +43,10 @@ def list_days(ends: tuple[Any, Any]) -> list[str]:
     return sorted(f"d{number}" for number in range(first, last + 1))
 
 
-@pytest.mark.parametrize("cap", [8, 1000])
-@pytest.mark.parametrize("closed", ["both", "left", "right", "neither"])
-@pytest.mark.parametrize("name", ENDS)
+@pytest.mark.parametrize(
+    ("name", "closed", "cap"),
+    select_combinations(ENDS, ["both", "left", "right", "neither"], [8, 1000]),
+)
 def test_the_rows_at_both_ends_come(name, closed, cap):
     """Whatever the type of the ends, and whether the filter includes them."""
     endpoint = make_days(closed=closed, cap=cap)

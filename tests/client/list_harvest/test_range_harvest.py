@@ -14,6 +14,7 @@ import pytest
 import gqlnb
 from gqlnb import Client, OptionError, QueryError, Slice
 from tests.client.list_harvest.simulator import Endpoint
+from tests.examples import select_combinations
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,8 +63,9 @@ def list_ids(found: gqlnb.RangeHarvest) -> list[str]:
     return sorted(found.arrow()["id"].to_pylist())
 
 
-@pytest.mark.parametrize("order", ["rising", "falling", "none"])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("kind", "order"), select_combinations(KINDS, ["rising", "falling", "none"])
+)
 def test_all_rows_of_each_kind_come_once(kind, order):
     """Ranges of each kind of value, in lists of any order, contain each row once."""
     type_, draw = KINDS[kind]
@@ -75,8 +77,9 @@ def test_all_rows_of_each_kind_come_once(kind, order):
     assert endpoint.requests == found.coverage.pages + found.coverage.counts
 
 
-@pytest.mark.parametrize("closed", ["both", "left", "right", "neither"])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("kind", "closed"), select_combinations(KINDS, ["both", "left", "right", "neither"])
+)
 def test_filters_may_include_or_exclude_their_ends(kind, closed):
     """No row at the end of a range is lost or comes twice, whatever ends the filter includes."""
     type_, draw = KINDS[kind]

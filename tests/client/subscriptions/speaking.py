@@ -26,7 +26,8 @@ def speaking(talk: Callable[[Any], None], **options: Any) -> Iterator[str]:
     with ws_serve(handle, "127.0.0.1", 0, **options) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
-        yield f"http://127.0.0.1:{server.socket.getsockname()[1]}/graphql"
+        scheme = "https" if "ssl" in options else "http"
+        yield f"{scheme}://127.0.0.1:{server.socket.getsockname()[1]}/graphql"
         server.shutdown()
         thread.join(PATIENCE)
 

@@ -17,7 +17,7 @@ from gqlnb import (
     TargetError,
     TransportError,
 )
-from tests.client.faults import Close, Endpoint, answer, chunked, json_answer, stalled
+from tests.client.faults import Close, Endpoint, Wire, answer, chunked, json_answer, stalled
 from tests.client.subscriptions.tickers import EACH, EVENTS, PATIENCE, SUBSCRIPTION, until_it_breaks
 
 
@@ -147,18 +147,10 @@ def test_an_invalid_option_is_refused(options, kind, words):
 
 def test_a_custom_transport_refuses_subscriptions():
     """The error is raised without sending a request."""
-
-    class Own:
-        source = "own"
-
-        def send(self, request): ...
-
-        async def asend(self, request): ...
-
-        def close(self): ...
-
+    wire = Wire("{}")
     with pytest.raises(TargetError, match="carries single answers"):
-        Client(Own()).subscribe(SUBSCRIPTION)
+        Client(wire).subscribe(SUBSCRIPTION)
+    assert not wire.requests
 
 
 @pytest.mark.parametrize(

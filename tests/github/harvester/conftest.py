@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from gqlnb import Client, github
@@ -27,6 +29,12 @@ def client(standin):
     """Yield a client of the stand-in in this process."""
     with Client(standin) as made:
         yield made
+
+
+@pytest.fixture
+def spawning(monkeypatch):
+    """Allow processes to be spawned after the shell of another test has emptied ``__main__``."""
+    monkeypatch.setattr(sys.modules["__main__"], "__spec__", None, raising=False)
 
 
 @pytest.fixture(scope="session")

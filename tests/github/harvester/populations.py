@@ -7,13 +7,13 @@ from functools import lru_cache
 from random import Random
 from typing import TYPE_CHECKING
 
-from gqlnb.github.harvester.requests import RepositoryRow, SearchRequest
+from gqlnb.github.harvester.requests import SearchRequest
 from gqlnb.github.harvester.scope import ORDERS
+from gqlnb.github.harvester.storage import RepositoryRow
 from gqlnb.github.repositories import Owner, Repository, format_timestamp, parse_timestamp
 from gqlnb.github.standin.repository_search import Population
 from gqlnb.github.standin.simulation import DataFaults, Simulation
-from gqlnb.lists.window_harvest import WindowHarvest
-from gqlnb.lists.windows import Page
+from gqlnb.lists.window_harvest import Page, WindowHarvest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -15,8 +15,8 @@ from zlib import crc32
 
 import numpy as np
 
-from gqlnb.github.harvester.requests import RepositoryRow
-from gqlnb.lists.windows import Page
+from gqlnb.github.harvester.storage import RepositoryRow
+from gqlnb.lists.window_harvest import Page
 
 if TYPE_CHECKING:
     from gqlnb.github.harvester.requests import SearchRequest

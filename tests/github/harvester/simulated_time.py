@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from unittest.mock import patch
 
 from gqlnb.github.harvester.harvests import TASKS_PER_REQUEST
-from gqlnb.github.harvester.requests import COUNTS_PER_PAGE, FetchOutcome
-from gqlnb.github.harvester.runner import HarvestRunner
+from gqlnb.github.harvester.requests import COUNTS_PER_PAGE, FetchOutcome, HarvestRunner
 from gqlnb.github.harvester.scope import Scope
 from gqlnb.github.harvester.storage import RepositoryStore
 from gqlnb.http.rate_limit_rules import Budget
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
     from gqlnb.github.harvester.requests import SearchRequest
-    from gqlnb.lists.windows import Page
+    from gqlnb.lists.window_harvest import Page
 
 LATENCY = 0.2  # seconds
 

@@ -6,7 +6,6 @@ import logging
 import os
 import pickle
 import signal
-import sys
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 
@@ -18,14 +17,9 @@ from gqlnb.github.harvester.requests import PortableClient, SearchRequest, fetch
 from gqlnb.lists.window_harvest import FIRST_COUNTS
 from tests.github.harvester.logging_standin import Listening, rows
 
+pytestmark = pytest.mark.usefixtures("spawning")
 EVERYTHING = ">=1"
 SECRET = "ghp_" + "Zx9Qw3Er7Ty1Ui5Op2As8Df4Gh6Jk0LzXcVb"
-
-
-@pytest.fixture(autouse=True)
-def spawning(monkeypatch):
-    """Allow processes to be spawned after the shell of another test has emptied ``__main__``."""
-    monkeypatch.setattr(sys.modules["__main__"], "__spec__", None, raising=False)
 
 
 @pytest.fixture

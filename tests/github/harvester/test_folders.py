@@ -18,7 +18,7 @@ from tests.github.harvester.test_node_harvest import make_rows
 
 
 def test_a_finished_folder_has_all_rows_and_the_coverage(tmp_path, client, truth):
-    """As Arrow, pandas and DuckDB."""
+    """As Arrow, pandas, DuckDB and Polars."""
     made = github.harvest(">=1", client=client, out=tmp_path, part=4_000)
     folder = github.open(tmp_path)
     assert folder.complete
@@ -26,6 +26,7 @@ def test_a_finished_folder_has_all_rows_and_the_coverage(tmp_path, client, truth
     assert rows(folder.frame()) == truth
     assert rows(folder.duckdb().df()) == truth
     assert folder.dataset().count_rows() == folder.arrow().num_rows == len(truth)
+    assert folder.polars().collect().height == len(truth)
     assert repr(folder).endswith(f"{len(truth):,} rows, complete)")
 
 
@@ -47,13 +48,6 @@ def test_a_growing_folder_has_the_parts_so_far(tmp_path, client, truth):
     github.harvest(">=1", client=client, out=tmp_path, part=2_000, progress=watch)
     assert seen == sorted(seen)
     assert len(set(seen)) > 2
-
-
-def test_polars_reads_a_folder_lazily(tmp_path, client, truth):
-    """If it is installed."""
-    pytest.importorskip("polars")
-    github.harvest(">=1", client=client, out=tmp_path)
-    assert github.open(tmp_path).polars().collect().height == len(truth)
 
 
 @pytest.mark.parametrize(
@@ -87,18 +81,10 @@ def test_a_folder_of_another_type_is_opened_too(tmp_path):
     everything = sorted(search.rows)
     assert sorted(folder.dataset().to_table()["id"].to_pylist()) == everything
     assert sorted(folder.duckdb().df()["id"]) == everything
+    assert sorted(folder.polars().select("id", "createdAt").collect()["id"]) == everything
     assert "1,500 rows, complete" in repr(folder)
     with pytest.raises(FrameError, match="only harvests of repositories"):
         folder.frame(explode="labels")
-
-
-def test_polars_reads_a_folder_of_another_type(tmp_path):
-    """If it is installed."""
-    pytest.importorskip("polars")
-    search = Search(make_rows(1_500))
-    harvest_issues(tmp_path, search)
-    rows_read = github.open(tmp_path).polars().select("id", "createdAt").collect()
-    assert sorted(rows_read["id"]) == sorted(search.rows)
 
 
 def test_a_growing_folder_of_another_type_has_the_parts_so_far(tmp_path):

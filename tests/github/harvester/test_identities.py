@@ -6,12 +6,10 @@ import asyncio
 import os
 import re
 import signal
-import sys
 import time
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager, suppress
-from json import dumps
+from contextlib import ExitStack, suppress
 from multiprocessing import get_context
 
 import pytest
@@ -19,8 +17,10 @@ import pytest
 from gqlnb import AuthError, Client, OptionError, github
 from gqlnb.github.harvester.identities import group_clients
 from gqlnb.github.standin.simulation import Simulation
+from tests.asgi import run_app, send_answer
 from tests.github.harvester.logging_standin import rows
 
+pytestmark = pytest.mark.usefixtures("spawning")
 EVERYTHING = ">=1"
 SAML = {
     "type": "FORBIDDEN",
@@ -70,9 +70,7 @@ class Accounts:
         self.asked[token] += 1
         if self.asked[token] > self.refused.get(token, 10**9):
             status, body = self.refusal
-            json = [(b"content-type", b"application/json")]
-            await send({"type": "http.response.start", "status": status, "headers": json})
-            await send({"type": "http.response.body", "body": dumps(body).encode()})
+            await send_answer(send, body, status)
             return
         is_page = self.asked[token] > 1  # after the request for the login
         self.flying[login] += is_page
@@ -85,28 +83,6 @@ class Accounts:
             self.flying[login] -= is_page
 
 
-@contextmanager
-def serve_accounts(accounts):
-    """Yield the URL of an ASGI application, served by uvicorn in a thread."""
-    import socket
-    import threading
-
-    import uvicorn
-
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        listening.listen(64)
-        config = uvicorn.Config(accounts, log_level="error", lifespan="off")
-        server = uvicorn.Server(config)
-        thread = threading.Thread(target=server.run, args=([listening],), daemon=True)
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{listening.getsockname()[1]}/graphql"
-        finally:
-            server.should_exit = True
-            thread.join()
-
-
 @pytest.fixture
 def tokens(monkeypatch):
     """Set tokens in the environment, and return their values by source."""
@@ -116,17 +92,11 @@ def tokens(monkeypatch):
     return values
 
 
-@pytest.fixture(autouse=True)
-def spawning(monkeypatch):
-    """Allow processes to be spawned after the shell of another test has emptied ``__main__``."""
-    monkeypatch.setattr(sys.modules["__main__"], "__spec__", None, raising=False)
-
-
 def test_each_account_has_one_request_in_flight(people, truth, tokens):
     """Two tokens of one account share its budget; two accounts send at the same time."""
     values = [*tokens.values()]
     accounts = Accounts(people, dict(zip(values, ["ann", "ann", "bob"], strict=False)), late=0.01)
-    with serve_accounts(accounts) as url:
+    with run_app(accounts) as url:
         made = github.harvest(EVERYTHING, client=url, tokens=[*tokens][:3])
     assert rows(made.frame()) == truth
     assert made.complete
@@ -144,7 +114,7 @@ def test_a_refused_token_does_not_end_a_harvest(people, truth, tokens, refusal):
     logins = dict(zip(values, ["ann", "ann", "bob", "cid"], strict=False))
     accounts = Accounts(people, logins)
     accounts.refused, accounts.refusal = {values[0]: 3, values[2]: 4, values[3]: 0}, refusal
-    with serve_accounts(accounts) as url:
+    with run_app(accounts) as url:
         made = github.harvest(EVERYTHING, client=url, tokens=[*tokens][:4])
     assert rows(made.frame()) == truth
     assert made.complete
@@ -165,7 +135,7 @@ def test_the_last_refused_token_ends_a_harvest(people, tokens, tmp_path):
     values = [*tokens.values()]
     accounts = Accounts(people, dict(zip(values, ["ann", "bob"], strict=False)))
     accounts.refused = dict.fromkeys(values, 4)
-    with serve_accounts(accounts) as url:
+    with run_app(accounts) as url:
         with pytest.raises(AuthError, match="The rows so far are kept"):
             github.harvest(EVERYTHING, client=url, tokens=[*tokens][:2], out=tmp_path)
         accounts.refused = dict.fromkeys(values, 0)
@@ -185,7 +155,7 @@ def test_another_account_continues_the_work_of_a_limited_one(people, truth, toke
         simulation={"ann": Simulation(budget=4)},
     )
     started = time.monotonic()
-    with serve_accounts(accounts) as url:
+    with run_app(accounts) as url:
         made = github.harvest(EVERYTHING, client=url, tokens=[*tokens][:2])
     assert rows(made.frame()) == truth
     assert time.monotonic() - started < 60
@@ -198,7 +168,7 @@ def test_a_dry_run_has_the_budget_of_all_accounts(people, tokens):
     values = [*tokens.values()]
     accounts = Accounts(people, dict(zip(values, ["cid", "ann", "bob"], strict=False)))
     accounts.refused = {values[0]: 0}
-    with serve_accounts(accounts) as url:
+    with run_app(accounts) as url:
         estimate = github.estimate(EVERYTHING, client=url, tokens=[*tokens][:3])
     assert estimate.accounts == 2
     assert estimate.budget.limit == 10_000
@@ -220,7 +190,7 @@ def test_a_cluster_sends_requests_of_several_accounts(people, truth, tokens):
 
     environment = {source.partition(":")[2]: value for source, value in tokens.items()}
     with (
-        serve_accounts(accounts) as url,
+        run_app(accounts) as url,
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, dashboard_address=None, env=environment
         ) as cluster,
@@ -245,7 +215,7 @@ def test_executors_send_requests_of_several_accounts(people, truth, tokens, kind
     values = [*tokens.values()]
     accounts = Accounts(people, dict(zip(values, ["ann", "bob"], strict=False)), late=0.01)
     options = {"mp_context": get_context("spawn")} if kind is ProcessPoolExecutor else {}
-    with serve_accounts(accounts) as url, kind(3, **options) as pool:
+    with run_app(accounts) as url, kind(3, **options) as pool:
         made = github.harvest(EVERYTHING, client=url, tokens=[*tokens][:2], executor=pool)
     assert rows(made.frame()) == truth
     assert accounts.most == {"ann": 1, "bob": 1}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import random
 import re
 import warnings
@@ -15,6 +14,7 @@ import pytest
 
 from gqlnb import AuthError, Client, OptionError, github
 from gqlnb.server.app import App
+from tests.asgi import read_body, receive_again, send_answer
 from tests.github.harvester.github_search import Search
 from tests.github.harvester.test_node_harvest import make_rows
 
@@ -61,16 +61,16 @@ class AccountApp:
         await asyncio.sleep(0.002)
         try:
             self.answers += 1
-            message = await receive()
+            body = await read_body(receive)
             if self.refused_after is not None and self.answers > self.refused_after:
                 await answer(send, *self.refusal)
-            elif b"viewer" in message["body"] and self.login:
+            elif b"viewer" in body and self.login:
                 found = {"issueCount": len(self.search.rows)}
                 data = {"viewer": {"login": self.login}, "search": found}
                 await answer(send, 200, {"data": data})
             else:
                 left = LIMIT - self.answers
-                await self.app(scope, Again(message), partial(send_as_github, send, left))
+                await self.app(scope, receive_again(body), partial(send_as_github, send, left))
         finally:
             self.flying[name] -= is_page
 
@@ -87,28 +87,10 @@ async def send_as_github(send: Any, left: int, message: Any) -> None:
     await send(message)
 
 
-class Again:
-    """Returns a message that was received before."""
-
-    def __init__(self, message: Any) -> None:
-        self.message = message
-
-    async def __call__(self) -> Any:
-        """Return the message, then wait for ever."""
-        if self.message is None:
-            await asyncio.Event().wait()
-        message, self.message = self.message, None
-        return message
-
-
 async def answer(send: Any, status: int, members: Any, headers: Any = None) -> None:
-    """Send JSON."""
-    body = json.dumps(members).encode()
-    named = {"content-type": "application/json", "x-github-media-type": "github.v4"}
-    named |= headers or {}
-    pairs = [(name.encode(), value.encode()) for name, value in named.items()]
-    await send({"type": "http.response.start", "status": status, "headers": pairs})
-    await send({"type": "http.response.body", "body": body})
+    """Send JSON as GitHub does."""
+    named = {"x-github-media-type": "github.v4"} | (headers or {})
+    await send_answer(send, members, status, named)
 
 
 class Accounts:

@@ -17,6 +17,7 @@ from gqlnb import FrameError, OptionError, QueryError, Schema, github
 from gqlnb.errors import TransportError
 from gqlnb.github.harvester.own_fields import parse_fields
 from gqlnb.github.standin.simulation import Simulation
+from tests.asgi import read_body, receive_again, send_answer
 from tests.github.harvester.logging_standin import rows
 from tests.github.test_github_failures import fast_waits
 
@@ -71,11 +72,7 @@ class HeavyFields:
         if scope["type"] != "http":
             await self.inner(scope, receive, send)
             return
-        body = b""
-        while (message := await receive())["type"] == "http.request":
-            body += message["body"]
-            if not message.get("more_body"):
-                break
+        body = await read_body(receive)
         request = json.loads(body)
         values = request.get("variables") or {}
         self.requests.append(request)
@@ -84,21 +81,14 @@ class HeavyFields:
         if "forkCount" in request["query"] and is_heavy:
             status = 502 if self.gateway else 200
             error = {"type": "RESOURCE_LIMITS_EXCEEDED", "message": "Resource limits exceeded."}
-            answer = json.dumps({"errors": [error]}).encode()
-            headers = [(b"content-type", b"application/json")]
-            await send({"type": "http.response.start", "status": status, "headers": headers})
-            await send({"type": "http.response.body", "body": answer})
+            await send_answer(send, {"errors": [error]}, status)
             return
         if self.gone in values.get("ids", ()):
             values["ids"] = ["R_gone" if it == self.gone else it for it in values["ids"]]
             body = json.dumps(request).encode()
-
-        async def replay() -> dict[str, Any]:
-            return {"type": "http.request", "body": body, "more_body": False}
-
         length = (b"content-length", str(len(body)).encode())
         kept = [it for it in scope["headers"] if it[0] != b"content-length"]
-        await self.inner({**scope, "headers": [*kept, length]}, replay, send)
+        await self.inner({**scope, "headers": [*kept, length]}, receive_again(body), send)
 
 
 @pytest.fixture

@@ -10,15 +10,13 @@ import pytest
 from gqlnb import Client, TransportError, github
 from gqlnb.errors import AuthError
 from gqlnb.github.harvester.own_fields import OwnFields, RowShape
-from gqlnb.github.harvester.requests import FetchOutcome, PortableClient
-from gqlnb.github.harvester.runner import HarvestRunner
+from gqlnb.github.harvester.requests import FetchOutcome, HarvestRunner, PortableClient
 from gqlnb.github.harvester.scope import Scope
 from gqlnb.github.harvester.storage import RepositoryStore
 from gqlnb.http.rate_limit_rules import Budget
 from gqlnb.lists.accounts import Account, AccountPool
 from gqlnb.lists.store import LogHeader
-from gqlnb.lists.window_harvest import WindowHarvest
-from gqlnb.lists.windows import Page
+from gqlnb.lists.window_harvest import Page, WindowHarvest
 from tests.github.harvester.search_simulator import Changes, SearchSimulator
 
 if TYPE_CHECKING:

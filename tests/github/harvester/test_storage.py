@@ -104,14 +104,9 @@ def test_an_unreadable_log_is_refused(broken, client, change, reason):
     with pytest.raises(OptionError, match=reason):
         github.harvest(EVERYTHING, client=client, out=broken)
     assert (broken / LOG_NAME).read_bytes() == text
-
-
-def test_a_folder_of_another_format_is_not_opened(broken):
-    """Its rows and its report may mean something else."""
-    lines = (broken / LOG_NAME).read_bytes().splitlines(keepends=True)
-    (broken / LOG_NAME).write_bytes(b'{"gqlnb":"harvest","version":2}\n' + b"".join(lines[1:]))
-    with pytest.raises(OptionError, match="is a log of format 2, and this version of gqlnb reads"):
-        github.open(broken)
+    if reason.startswith("format 2"):
+        with pytest.raises(OptionError, match="is a log of format 2, and this version of gqlnb"):
+            github.open(broken)
 
 
 def test_a_folder_with_other_parquet_files_is_refused(tmp_path, client, standin):

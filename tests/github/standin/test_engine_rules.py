@@ -4,7 +4,6 @@
 texts with those of the parser of 2.2.17 (Debian 13), which writes syntax errors as GitHub does.
 """
 
-import asyncio
 import json
 import shutil
 import subprocess
@@ -17,6 +16,7 @@ import pytest
 
 from gqlnb import github
 from gqlnb.github.standin.github_errors import format_request_errors
+from tests.github.standin.exchange import post
 
 FOLDER = Path(__file__).parent
 RECORDED = json.loads((FOLDER / "graphql_ruby_answers.json").read_text(encoding="utf-8"))
@@ -50,26 +50,7 @@ def find_engine_version():
 def ask():
     """Return a function that answers a request as the stand-in does over HTTP."""
     app = github.app()
-    head = {
-        "type": "http",
-        "method": "POST",
-        "path": "/graphql",
-        "headers": [(b"host", b"localhost"), (b"user-agent", b"tests")],
-    }
-
-    async def ask_app(request):
-        sent = []
-
-        async def receive():
-            return {"type": "http.request", "body": json.dumps(request).encode()}
-
-        async def send(message):
-            sent.append(message)
-
-        await app(head, receive, send)
-        return json.loads(b"".join(message["body"] for message in sent[1:]))
-
-    return lambda request: asyncio.run(ask_app(request))
+    return lambda request: post(app, request, token=None).json
 
 
 def remove_hint(answer):

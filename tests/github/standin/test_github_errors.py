@@ -1,11 +1,9 @@
 """What is wrong with a document is said as GitHub says it: message, place, path and code."""
 
-import asyncio
-import json
-
 import pytest
 
 from gqlnb import github
+from tests.github.standin.exchange import post
 
 
 @pytest.fixture(scope="module")
@@ -14,27 +12,11 @@ def app():
     return github.app()
 
 
-def errors(app, text, **members):
+def errors(app, text):
     """Return the errors of a document that is refused."""
-    body = json.dumps({"query": text, **members}).encode()
-    headers = {"host": "localhost", "user-agent": "tests", "content-type": "application/json"}
-    sent = []
-
-    async def receive():
-        return {"type": "http.request", "body": body, "more_body": False}
-
-    async def send(message):
-        sent.append(message)
-
-    scope = {
-        "type": "http",
-        "method": "POST",
-        "path": "/graphql",
-        "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
-    }
-    asyncio.run(app(scope, receive, send))
-    assert sent[0]["status"] == 200
-    ((name, found),) = json.loads(b"".join(message["body"] for message in sent[1:])).items()
+    answer = post(app, {"query": text}, token=None)
+    assert answer.status == 200
+    ((name, found),) = answer.json.items()
     assert name == "errors"
     return found
 

@@ -1,7 +1,5 @@
 """The stand-in answers as GitHub's GraphQL API does, from the embedded snapshot."""
 
-import asyncio
-import json
 from base64 import b64decode
 
 import pytest
@@ -13,6 +11,7 @@ from gqlnb.github.repositories import load_snapshot
 from gqlnb.github.standin.github_schema import StandInAdapter
 from gqlnb.server.app import App
 from gqlnb.tokens import Token
+from tests.github.standin.exchange import post
 
 DOCUMENTED = """
 query ($n: Int!, $after: String) {
@@ -178,16 +177,6 @@ def test_repositories_are_paged_by_keyset_cursors(service, order, way):
     assert forth == back == whole
 
 
-def test_a_search_cursor_is_refused_by_a_connection(service):
-    """The error is GitHub's, with the path of the connection."""
-    found = service.execute(
-        """{ repositoryOwner(login: "microsoft") {
-             repositories(first: 1, after: "Y3Vyc29yOjE=") { totalCount } } }"""
-    )
-    assert found.errors[0]["type"] == "INVALID_CURSOR_ARGUMENTS"
-    assert found.errors[0]["path"] == ["repositoryOwner", "repositories"]
-
-
 def test_every_repository_is_found_by_its_id(service):
     """The id of an answer leads back to the same object, through node and nodes."""
     text = "query ($ids: [ID!]!) { nodes(ids: $ids) { id __typename } }"
@@ -219,29 +208,6 @@ def test_the_viewer_is_the_account_given_to_the_service():
         "node": {"login": "mona"},
         "other": {"isViewer": False},
     }
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        (
-            '{ repository(owner: "o", name: "r") { id } }',
-            "Could not resolve to a Repository with the name 'o/r'.",
-        ),
-        ('{ user(login: "o-") { id } }', "Could not resolve to a User with the login of 'o-'."),
-        (
-            '{ organization(login: "torvalds") { id } }',
-            "Could not resolve to an Organization with the login of 'torvalds'.",
-        ),
-        ('{ node(id: "D_x") { id } }', "Could not resolve to a node with the global id of 'D_x'"),
-    ],
-)
-def test_an_unknown_object_is_null_with_an_error(service, text, said):
-    """An unknown name, login or id is null, with GitHub's NOT_FOUND error."""
-    result = service.execute(text)
-    message, (field,) = refused(result, "NOT_FOUND")
-    assert message == said
-    assert result.data == {field: None}
 
 
 def test_one_unknown_id_leaves_the_others(service):
@@ -322,33 +288,13 @@ def test_a_page_size_may_be_null_or_a_variable(service):
     assert len(service.execute(text, {"n": 2})["search"]["nodes"]) == 2
 
 
-def over_http(app, text, token="open-sesame"):
-    """Return status and members of what an application answers."""
-    sent = []
-    body = json.dumps({"query": text}).encode()
-
-    async def receive():
-        return {"type": "http.request", "body": body, "more_body": False}
-
-    async def send(message):
-        sent.append(message)
-
-    pairs = {"host": "localhost", "content-type": "application/json"}
-    if token:
-        pairs["authorization"] = f"Bearer {token}"
-    headers = [(name.encode(), value.encode()) for name, value in pairs.items()]
-    scope = {"type": "http", "method": "POST", "path": "/graphql", "headers": headers}
-    asyncio.run(app(scope, receive, send))
-    return sent[0]["status"], json.loads(sent[1]["body"])
-
-
 def test_over_http_errors_have_the_same_form(service):
     """Served, an error has its type beside the message too, and GitHub's order of members."""
     app = App(service, token=Token("open-sesame"))
-    status, members = over_http(app, '{ repository(owner: "o", name: "r") { id } }')
-    assert status == 200
-    assert members["data"] == {"repository": None}
-    (error,) = members["errors"]
+    answer = post(app, {"query": '{ repository(owner: "o", name: "r") { id } }'})
+    assert answer.status == 200
+    assert answer.json["data"] == {"repository": None}
+    (error,) = answer.json["errors"]
     assert list(error.items()) == [
         ("type", "NOT_FOUND"),
         ("path", ["repository"]),
@@ -360,12 +306,12 @@ def test_over_http_errors_have_the_same_form(service):
 def test_over_http_wrong_and_missing_tokens_have_different_errors(service):
     """Each 401 has GitHub's message and documentation URL."""
     app = App(service, token=Token("open-sesame"))
-    wrong, missing = over_http(app, "{ a }", "x"), over_http(app, "{ a }", None)
-    assert wrong[0] == missing[0] == 401
-    assert wrong[1]["message"] == "Bad credentials"
-    assert wrong[1]["documentation_url"] == "https://docs.github.com/graphql"
-    assert missing[1]["message"] == "This endpoint requires you to be authenticated."
-    assert missing[1]["documentation_url"].endswith("#authenticating-with-graphql")
+    wrong, missing = post(app, token="x"), post(app, token=None)
+    assert wrong.status == missing.status == 401
+    assert wrong.json["message"] == "Bad credentials"
+    assert wrong.json["documentation_url"] == "https://docs.github.com/graphql"
+    assert missing.json["message"] == "This endpoint requires you to be authenticated."
+    assert missing.json["documentation_url"].endswith("#authenticating-with-graphql")
 
 
 def test_other_members_of_extensions_are_unchanged():
@@ -397,13 +343,6 @@ def test_arguments_of_github_are_accepted(service):
     assert result.errors == ()
     assert result["repository"]["stargazers"] == {"totalCount": 243608}
     assert result["repository"]["owner"] == {"repository": {"name": "linux"}}
-
-
-def test_an_invalid_page_of_stargazers_is_refused(service):
-    """The limits are those of every connection."""
-    text = '{ repository(owner: "git", name: "git") { stargazers(first: 101) { totalCount } } }'
-    result = service.execute(text)
-    assert refused(result, "EXCESSIVE_PAGINATION")[1] == ["repository", "stargazers"]
 
 
 def test_restricted_stargazers_are_forbidden_as_at_github():

@@ -36,14 +36,6 @@ def test_a_server_answers_requests_and_our_client():
     assert server not in background.servers.list_open()
 
 
-def test_a_browser_gets_a_page():
-    """If no token is required."""
-    with github.serve(port=0) as server:
-        page = requests.get(server.url, headers={"Accept": "text/html"}, timeout=20)
-        assert page.status_code == 200
-        assert page.headers["content-type"].startswith("text/html")
-
-
 def test_serving_again_on_a_port_replaces_the_server():
     """Running a cell again closes the earlier server."""
     with socket.create_server(("127.0.0.1", 0)) as sock:

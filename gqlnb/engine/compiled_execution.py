@@ -205,11 +205,13 @@ def create_executor(
     context: Value,
     variables: Value,
     budget: ExecutionBudget | None,
-) -> PlanExecutor:
+) -> Value:
     """Return an executor for a further run of a plan."""
     if budget is None:
         return RepeatPlanExecutor.create(plan, root, context, variables)
-    return BudgetedPlanExecutor.create(plan, root, context, variables, budget)
+    run = BudgetedPlanExecutor.create(plan, root, context, variables)
+    run.budget = budget
+    return run
 
 
 def execute_operation(

@@ -24,6 +24,7 @@ from gqlnb.client.endpoint import (
     EndpointOptions,
     Exchange,
     ExchangeLog,
+    PagingOptions,
     check_batch,
     check_nan,
     check_options,
@@ -35,7 +36,6 @@ from gqlnb.client.endpoint import (
 )
 from gqlnb.client.gql_interop import make_gql_transport
 from gqlnb.client.mapping import MapOptions
-from gqlnb.client.paging.options import PagingOptions
 from gqlnb.client.pickling import make_recipe, reduce_client
 from gqlnb.client.progress import Progress
 from gqlnb.client.recording.session import resolve_recording, resolve_secrets

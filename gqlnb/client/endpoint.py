@@ -1,4 +1,4 @@
-"""An endpoint: checks of its arguments, options of one call, settings of lists, and exchanges."""
+"""An endpoint: checks of its arguments, options of calls and paging, list settings, exchanges."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ from gqlnb.redact import MASK, hide_locals, redact_text
 from gqlnb.tokens import Token
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Sequence
 
     from gqlnb.client.http_route import Body
     from gqlnb.client.recording.session import Recording
@@ -760,3 +760,73 @@ class ExchangeLog:
             raise outcome
         *earlier, last = self._exchanges
         return replace(last, history=tuple(earlier))
+
+
+ROLES = frozenset({"page", "offset", "size", "cursor", "filter"})  # of the arguments of a list
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PagingOptions:
+    """The options of paging.
+
+    Attributes
+    ----------
+    path
+        Dotted name of the list to follow, together with the lists around it and in it; None for
+        all lists.
+    page_size
+        Items per page; None for the size in the query, or else 100, growing on long lists.
+    max_results
+        Most items of an outermost list; None for all.
+    max_requests
+        Most requests; None for no limit.
+    experiments
+        Whether to find by experiments how lists are paged that no convention tells.
+    follow
+        The dotted names of lists of which all items are requested although the text has `last`
+        for them, or, in the rows of another list, a size below 10; ``"all"`` for all lists.
+    paging
+        The role of arguments that experiments cannot tell, by name: ``"page"``, ``"offset"``,
+        ``"size"``, ``"cursor"`` or ``"filter"``.
+    """
+
+    path: str | None = None
+    page_size: int | None = None
+    max_results: int | None = None
+    max_requests: int | None = None
+    experiments: bool = True
+    follow: str | Sequence[str] = ()
+    paging: Mapping[str, str] | None = None
+
+    def check(self) -> PagingOptions:
+        """Return the options with checked values; `follow` is ``"all"`` or a tuple.
+
+        Raises
+        ------
+        OptionError
+            If a value is invalid.
+        """
+        numbers: dict[str, Any] = {
+            name: check_whole_number(name, value, least=1, or_none=True)
+            for name in ("page_size", "max_results", "max_requests")
+            if (value := getattr(self, name)) is not None
+        }
+        if not isinstance(self.path, str | None):
+            msg = f"path= takes the dotted name of a list; got {type(self.path).__name__}."
+            raise OptionError(msg)
+        roles, follow = self.paging or {}, self.follow or ()
+        if not (isinstance(roles, dict) and ROLES.issuperset(roles.values())):
+            names = ", ".join(sorted(ROLES))
+            msg = (
+                f"paging= takes roles of arguments by name, such as {{'season': 'page'}}: {names}."
+            )
+            raise OptionError(msg)
+        if isinstance(follow, str):
+            follow = follow if follow == "all" else (follow,)
+        elif not (
+            isinstance(follow, (list, tuple, set)) and all(isinstance(n, str) for n in follow)
+        ):
+            msg = f"follow= takes names of lists, or 'all'; got {type(follow).__name__}."
+            raise OptionError(msg)
+        experiments = check_boolean("experiments", self.experiments)
+        return replace(self, **numbers, experiments=experiments, follow=follow)

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from graphql import (
-    Undefined,
     VariableNode,
     get_named_type,
     get_nullable_type,
@@ -20,7 +19,6 @@ from graphql import (
     is_composite_type,
     is_object_type,
     print_ast,
-    value_from_ast_untyped,
 )
 from msgspec.structs import replace
 
@@ -45,7 +43,9 @@ from gqlnb.document.selections import (
     group_by_key,
     iterate_fields,
     iterate_variables,
+    merge_defaults,
     parse_selections,
+    read_values,
 )
 
 if TYPE_CHECKING:
@@ -293,10 +293,7 @@ class PagedFieldFinder:
     ) -> None:
         self.document = document
         self._takes_unpaged, self._roles = takes_unpaged, roles
-        nodes = document.variables.items()
-        defaults = {name: node.default_value for name, node in nodes if node.default_value}
-        self._variables = {name: value_from_ast_untyped(node) for name, node in defaults.items()}
-        self._variables |= variables or {}
+        self._variables = merge_defaults(document, variables)
         self.schema = document.schema
         self.selections = parse_selections(document)
         self.fields: list[PagedField] = []
@@ -555,11 +552,7 @@ class PagedFieldFinder:
 
     def read_arguments(self, selection: EditableSelection) -> dict[str, JSON]:
         """Return the values of a field's arguments in the document; None for an unset variable."""
-        values = {
-            name: value_from_ast_untyped(node, self._variables)
-            for name, node in selection.arguments.items()
-        }
-        return {name: None if value is Undefined else value for name, value in values.items()}
+        return read_values(selection.arguments, self._variables)
 
     # -- objects that can be fetched again
 

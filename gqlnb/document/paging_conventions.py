@@ -10,8 +10,10 @@ or by one that returns a list of the objects with some keys, ``nodes(ids:)`` or 
 from __future__ import annotations
 
 import re
+from base64 import b64decode, b64encode
+from binascii import Error
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
 from graphql import (
@@ -123,6 +125,20 @@ def find_identifier(kind: NamedType) -> str | None:
         if name in fields and is_plain_leaf(fields[name]):
             return name
     return None
+
+
+def find_id_leaves(kind: NamedType) -> list[str]:
+    """Return the leaves of type ID of objects that have no identifier by name.
+
+    Rows that differ in them are not the same. Equal ones prove nothing: they may be of an owner.
+    """
+    if find_identifier(kind) is not None:
+        return []
+    return [
+        name
+        for name, declared in getattr(kind, "fields", {}).items()
+        if is_plain_leaf(declared) and get_named_type(declared.type).name == "ID"
+    ]
 
 
 def find_lookup(schema: GraphQLSchema, kind: NamedType) -> Lookup | None:
@@ -374,7 +390,7 @@ def find_page_arguments(declared: GraphQLField, given: Mapping[str, object]) -> 
             continue
         size, default_size = _choose_size(sizes, path, way, given)
         if path != size:
-            start = 0 if name in ZERO_BASED_NAMES else _read_integer_default(default)
+            start = 0 if name in ZERO_BASED_NAMES else read_integer(default)
             type_ = str(get_nullable_type(kind))
             found.append(PageArguments(way, path, type_, size, default_size, start))
     order: tuple[PagingKind, ...] = ("cursor", "offset", "page")
@@ -443,7 +459,7 @@ def _choose_size(
         return apart, not fits, not is_given(path, given), SIZE_NAMES.index(name)
 
     chosen = min(sizes, key=rank_size, default=None)
-    return ((), None) if chosen is None else (chosen[0], _read_integer_default(chosen[2]))
+    return ((), None) if chosen is None else (chosen[0], read_integer(chosen[2]))
 
 
 def is_given(path: ArgumentPath, given: Mapping[str, object]) -> bool:
@@ -462,7 +478,7 @@ def find_length_limit(declared: GraphQLField, given: Mapping[str, object]) -> Pa
         if normalize_name(str(path[-1])) in (*LIMIT_NAMES, "last") and _is_integer_type(kind):
             optional = not is_required_argument(declared.args[str(path[0])])
             if optional or is_given(path, given):
-                return PageArguments("none", size=path, default_size=_read_integer_default(default))
+                return PageArguments("none", size=path, default_size=read_integer(default))
     return None
 
 
@@ -519,8 +535,9 @@ def is_list(kind: GraphQLType) -> bool:
     return isinstance(kind.of_type if isinstance(kind, GraphQLNonNull) else kind, GraphQLList)
 
 
-def _read_integer_default(default: object) -> int | None:
-    return default if isinstance(default, int) and not isinstance(default, bool) else None
+def read_integer(value: object) -> int | None:
+    """Return a value if it is an integer; else None."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 # The path, type and default value of an argument.
@@ -683,3 +700,108 @@ def iterate_leaves(kind: NamedType, above: Path = ()) -> Iterator[tuple[Path, st
             below.append((named, (*above, name)))
     for named, path in below:
         yield from iterate_leaves(named, path)
+
+
+# -- cursors that are offsets
+
+# From them the cursors of all further pages can be computed. Relay's array connections write
+# `arrayconnection:N` in base64, counted from 0; GitHub's searches write `cursor:N`, counted from 1;
+# other servers write only the number. A cursor is taken for an offset if it fits the number of
+# items so far. That remains a guess: a page is used only if the page before it ends with the cursor
+# that was computed.
+OFFSET_PATTERN = re.compile(r"(|cursor:|arrayconnection:|offset:)(0|[1-9][0-9]{0,14})")
+# GitHub: "only the first 1,000 search results are available", also if their count is higher.
+REACHABLE_ITEMS = {"cursor:": 1000}
+
+
+class OffsetFormat(NamedTuple):
+    """The format of cursors that are offsets.
+
+    Attributes
+    ----------
+    prefix
+        Text before the number.
+    shift
+        Number in a cursor minus the number of items up to it: 0 or -1.
+    is_base64
+        Whether the text is encoded in base64.
+    """
+
+    prefix: str
+    shift: int
+    is_base64: bool
+
+    @property
+    def max_items(self) -> int | None:
+        """Number of items that can be fetched; None for no limit."""
+        return REACHABLE_ITEMS.get(self.prefix)
+
+    def format_cursor(self, count: int) -> str:
+        """Return the cursor after `count` items."""
+        text = f"{self.prefix}{count + self.shift}"
+        return b64encode(text.encode()).decode() if self.is_base64 else text
+
+
+def parse_offset(cursor: object) -> tuple[str, int, bool] | None:
+    """Return the prefix and the number of an offset, and whether it is in base64; None for others.
+
+    Examples
+    --------
+    >>> parse_offset("Y3Vyc29yOjEwMA=="), parse_offset("page-19")
+    (('cursor:', 100, True), None)
+    """
+    texts = (cursor, decode_base64(cursor)) if isinstance(cursor, str) else ()
+    matches = map(OFFSET_PATTERN.fullmatch, texts)
+    return next(((m[1], int(m[2]), m.string != cursor) for m in matches if m is not None), None)
+
+
+def detect_offset_format(cursor: object, count: int) -> OffsetFormat | None:
+    """Return the format of the cursor after `count` items; None if it is not an offset.
+
+    Examples
+    --------
+    >>> detect_offset_format("Y3Vyc29yOjEwMA==", 100)
+    OffsetFormat(prefix='cursor:', shift=0, is_base64=True)
+    >>> detect_offset_format("20", 10)
+    """
+    prefix, number, is_base64 = parse_offset(cursor) or ("", 0, False)
+    found = OffsetFormat(prefix, number - count, is_base64)
+    is_offset = bool(count) and found.shift in {0, -1} and found.format_cursor(count) == cursor
+    return found if is_offset else None
+
+
+def are_offsets(cursors: Sequence[object]) -> bool:
+    """Return whether the cursors of a page's items are consecutive offsets.
+
+    Examples
+    --------
+    >>> are_offsets(["41", "42", "43"]), are_offsets(["41", "57"])
+    (True, False)
+    """
+    offsets = [*map(parse_offset, cursors)]
+    numbers = [offset[1] for offset in offsets if offset is not None]
+    consecutive = [*range(numbers[0], numbers[0] + len(cursors))] if numbers else None
+    return numbers == consecutive
+
+
+def contains_offset(cursor: object, count: int) -> bool:
+    """Return whether a cursor after `count` items contains that number, or the one before it.
+
+    A cursor made of the last item's key may contain it by chance.
+
+    Examples
+    --------
+    >>> contains_offset("eyJvZmZzZXQiOiAyMH0=", 20), contains_offset("page-19-of-search", 20)
+    (True, True)
+    """
+    text = str(cursor)
+    numbers = re.findall(r"[0-9]{1,15}", f"{text} {decode_base64(text)}")
+    return count > 0 and any(count - int(number) in {0, 1} for number in numbers)
+
+
+def decode_base64(cursor: str) -> str:
+    """Return the ASCII text of a base64 cursor; an empty text for other cursors."""
+    try:
+        return b64decode(cursor, validate=True).decode("ascii")
+    except (Error, ValueError):
+        return ""

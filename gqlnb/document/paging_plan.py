@@ -35,6 +35,7 @@ from gqlnb.document.paging_conventions import (
     ArgumentPath,
     PageInfoPaths,
     find_count,
+    find_id_leaves,
     find_identifier,
     get_at_path,
     has_count_flag,
@@ -42,6 +43,7 @@ from gqlnb.document.paging_conventions import (
     is_position,
     normalize_name,
     read_default,
+    read_integer,
 )
 from gqlnb.document.selections import (
     ADDED_PREFIX,
@@ -61,7 +63,7 @@ from gqlnb.document.suspect_lists import SMALLEST_FOLLOWED_SIZE, find_suspect_li
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from graphql import GraphQLInputType, GraphQLInterfaceType, GraphQLUnionType, ValueNode
+    from graphql import GraphQLInputType, ValueNode
 
     from gqlnb.document.document import Document
     from gqlnb.document.json_codec import JSON
@@ -234,11 +236,22 @@ class PagingPlan:
             self._add_keys(field, anchor)
 
     def _add_info(self, field: PagedField) -> None:
-        """Add the selections that tell whether a page follows."""
+        """Add the selections that tell whether a page follows; their paths are response names."""
         if field.is_connection:
             self._add_page_info(field)
-        else:
-            self._add_other_info(field)
+            return
+
+        def select(path: tuple[str, ...]) -> tuple[str, ...]:
+            keys = path
+            for page in field.pages:
+                if path and page.inner is not None:
+                    keys = add_path(page.inner, path)
+            return keys
+
+        info = field.info
+        cursor = info.cursor if info.is_of_row else select(info.cursor)
+        more, current = select(info.more), select(info.current)
+        field.info = replace(info, more=more, cursor=cursor, current=current)
 
     def _add_page_info(self, field: PagedField) -> None:
         has, end = field.info_names
@@ -253,22 +266,6 @@ class PagingPlan:
                     below = [EditableSelection(name, name) for name in field.info_names]
                     inner.append(EditableSelection("pageInfo", info, inner=below, added=True))
         field.info = PageInfoPaths((info, has), "flag", (info, end))
-
-    def _add_other_info(self, field: PagedField) -> None:
-        """Select the fields that describe a page; their paths become response names."""
-        info = field.info
-
-        def select(path: tuple[str, ...]) -> tuple[str, ...]:
-            keys = path
-            for page in field.pages:
-                if path and page.inner is not None:
-                    keys = add_path(page.inner, path)
-            return keys
-
-        cursor = info.cursor if info.is_of_row else select(info.cursor)
-        field.info = replace(
-            info, more=select(info.more), cursor=cursor, current=select(info.current)
-        )
 
     def _add_count(self, field: PagedField) -> None:
         """Select the total count, to verify completeness and to show progress."""
@@ -380,22 +377,17 @@ class PagingPlan:
             yield from (k for k, p in group_by_key(node.inner).items() if p[0].name == k == "id")
             return
         name = find_identifier(node.kind)
+        for leaf in find_id_leaves(node.kind):
+            add_field(node.inner, leaf)
         if name is not None:
             yield add_field(node.inner, name)
         elif is_union_type(node.kind):
-            interface = self._find_common_interface(node.kind)
-            if interface is not None:
+            # The interface with an identifier that most members implement.
+            shared = [i for member in node.kind.types for i in member.interfaces]
+            shared = [interface for interface in shared if find_identifier(interface) is not None]
+            if shared:
+                interface = max(shared, key=shared.count)
                 yield add_field(node.inner, find_identifier(interface) or "id", on=interface.name)
-
-    def _find_common_interface(self, union: GraphQLUnionType) -> GraphQLInterfaceType | None:
-        """Return the interface with an identifier that most members of a union implement."""
-        shared = [
-            interface
-            for member in union.types
-            for interface in member.interfaces
-            if find_identifier(interface) is not None
-        ]
-        return max(dict.fromkeys(shared), key=shared.count, default=None)
 
     def has_inner(self, names: Sequence[str]) -> bool:
         """Return whether the field at a path of response names has selections."""
@@ -417,13 +409,11 @@ class PagingPlan:
 
     def read_size(self, field: PagedField) -> int | None:
         """Return the page size of a field in the document; None if it is not set."""
-        value = self.read_argument(field, field.arguments.size)
-        return value if isinstance(value, int) and not isinstance(value, bool) else None
+        return read_integer(self.read_argument(field, field.arguments.size))
 
     def read_start(self, field: PagedField) -> int | None:
         """Return the offset or page number of a field in the document; None if it is not set."""
-        value = self.read_argument(field, field.arguments.position)
-        return value if isinstance(value, int) and not isinstance(value, bool) else None
+        return read_integer(self.read_argument(field, field.arguments.position))
 
     def may_start_later(self, field: PagedField) -> bool:
         """Return whether the document asks for a page by a number that may not be the first one."""

@@ -11,10 +11,12 @@ from graphql import (
     FragmentSpreadNode,
     InlineFragmentNode,
     Node,
+    Undefined,
     VariableNode,
     get_named_type,
     parse_value,
     print_ast,
+    value_from_ast_untyped,
 )
 
 from gqlnb.errors import QueryError
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from graphql import (
+        DirectiveNode,
         FragmentDefinitionNode,
         GraphQLField,
         GraphQLSchema,
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
     )
 
     from gqlnb.document.document import Document
+    from gqlnb.document.json_codec import JSON
 
 ADDED_PREFIX = "gqlnb_"  # of every name that is added to a document
 MAX_SELECTIONS = 20_000  # a kilobyte of fragments can expand to millions
@@ -53,9 +57,7 @@ class EditableSelection(msgspec.Struct, eq=False):
     arguments
         The value nodes by name.
     directives
-        The directives as text, each with a leading space.
-    directive_variables
-        The variables in the directives.
+        The directives.
     inner
         The selections below; None for a leaf.
     kind
@@ -71,8 +73,7 @@ class EditableSelection(msgspec.Struct, eq=False):
     name: str = ""
     key: str = ""
     arguments: dict[str, ValueNode] = msgspec.field(default_factory=dict)
-    directives: str = ""
-    directive_variables: frozenset[str] = frozenset()
+    directives: Sequence[DirectiveNode] = ()
     inner: list[EditableSelection] | None = None
     kind: NamedType = None
     declared: GraphQLField | None = None
@@ -132,13 +133,11 @@ class _SelectionParser:
         kind = None if declared is None else get_named_type(declared.type)
         below = node.selection_set
         inner = None if below is None else self.parse_set(below, kind, within)
-        directives, variables = _print_directives(node)
         return EditableSelection(
             name=node.name.value,
             key=(node.alias or node.name).value,
             arguments={argument.name.value: argument.value for argument in node.arguments or ()},
-            directives=directives,
-            directive_variables=variables,
+            directives=node.directives or (),
             inner=inner,
             kind=kind,
             declared=declared,
@@ -162,20 +161,9 @@ class _SelectionParser:
             fragment, within = self.fragments[name], (*within, name)
         on = fragment.type_condition.name.value if fragment.type_condition else ""
         kind = self.schema.get_type(on) if on and self.schema is not None else parent
-        text, variables = _print_directives(node)
         inner = self.parse_set(fragment.selection_set, kind, within)
-        return EditableSelection(
-            directives=text, directive_variables=variables, inner=inner, kind=kind, on=on
-        )
-
-
-def _print_directives(
-    node: FieldNode | FragmentSpreadNode | InlineFragmentNode,
-) -> tuple[str, frozenset[str]]:
-    """Return the directives of a node as text, and the variables in them."""
-    nodes = node.directives or ()
-    text = "".join(f" {print_ast(directive)}" for directive in nodes)
-    return text, frozenset(name for directive in nodes for name in iterate_variables(directive))
+        directives = node.directives or ()
+        return EditableSelection(directives=directives, inner=inner, kind=kind, on=on)
 
 
 def iterate_variables(node: object) -> Iterator[str]:
@@ -188,6 +176,19 @@ def iterate_variables(node: object) -> Iterator[str]:
                 yield from iterate_variables(member.value)
         for value in getattr(node, "values", None) or ():
             yield from iterate_variables(value)
+
+
+def merge_defaults(document: Document, variables: Mapping[str, JSON] | None) -> dict[str, JSON]:
+    """Return the values of a document's variables, of those without one their defaults."""
+    nodes = {name: node.default_value for name, node in document.variables.items()}
+    defaults = {name: value_from_ast_untyped(node) for name, node in nodes.items() if node}
+    return defaults | dict(variables or {})
+
+
+def read_values(arguments: Mapping[str, ValueNode], variables: dict[str, JSON]) -> dict[str, JSON]:
+    """Return the values of arguments; None for a variable without a value."""
+    values = {name: value_from_ast_untyped(node, variables) for name, node in arguments.items()}
+    return {name: None if value is Undefined else value for name, value in values.items()}
 
 
 def iterate_fields(
@@ -353,10 +354,12 @@ class SelectionWriter:
 
     def write_head(self, selection: EditableSelection) -> str:
         """Return the text of a selection without its selection set."""
-        self.used_variables |= selection.directive_variables
+        for directive in selection.directives:
+            self.used_variables.update(iterate_variables(directive))
+        directives = "".join(f" {print_ast(directive)}" for directive in selection.directives)
         if not selection.name:
             condition = f" on {selection.on}" if selection.on else ""
-            return f"...{condition}{selection.directives}"
+            return f"...{condition}{directives}"
         edited = self.edits.get(id(selection), {})
         written = {name: print_ast(node) for name, node in selection.arguments.items()}
         written |= {name: text for name, text in edited.items() if text is not None}
@@ -367,7 +370,7 @@ class SelectionWriter:
         inside = ", ".join(f"{name}: {t}" for name, t in written.items() if name not in dropped)
         alias = f"{selection.key}: " if selection.key != selection.name else ""
         arguments = f"({inside})" if inside else ""
-        return f"{alias}{selection.name}{arguments}{selection.directives}"
+        return f"{alias}{selection.name}{arguments}{directives}"
 
     def write_path(
         self,

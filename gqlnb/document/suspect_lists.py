@@ -26,10 +26,12 @@ from graphql import (
 from gqlnb.document.paging_conventions import (
     PageArguments,
     find_count,
+    find_id_leaves,
     find_identifier,
     find_page_info,
     is_list,
     read_default,
+    read_integer,
 )
 from gqlnb.document.selections import (
     ADDED_PREFIX,
@@ -42,9 +44,15 @@ from gqlnb.document.selections import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
+    from typing import TypeAlias
+
+    from graphql import GraphQLArgument
 
     from gqlnb.document.json_codec import JSON
     from gqlnb.document.selections import EditableSelection, NamedType
+
+    CursorValue: TypeAlias = tuple[tuple[str, ...], str, str | None]
+    ReadArguments: TypeAlias = Callable[[EditableSelection], Mapping[str, JSON]]
 
 ArgumentPath = tuple["str | int", ...]
 ParentPath = tuple["str | int", ...]
@@ -151,6 +159,8 @@ class SuspectList:
         The response names that lead from that field to the object that holds the list.
     ids
         The response names of an identifier in a row, or in the ``node`` of a row.
+    id_leaves
+        Where there is none, those of other leaves of type ID, which tell rows apart.
     counts
         The response names of integers beside the list.
     typename
@@ -168,6 +178,7 @@ class SuspectList:
     is_nested: bool
     holder: tuple[str, ...] = ()
     ids: tuple[str, ...] = ()
+    id_leaves: tuple[str, ...] = ()
     counts: list[str] = field(default_factory=list)
     typename: str = "__typename"
 
@@ -211,7 +222,7 @@ class SuspectList:
                 for key in self.ids:
                     if inner.get(key) is not None:
                         return f"{inner.get(self.typename, '')} {inner[key]}"
-            value = remove_lists(value)
+            value = remove_lists(value, self.id_leaves)
         return msgspec.json.encode(value, enc_hook=str, order="sorted").decode()
 
     def read_counts(self, data: object) -> dict[str, int]:
@@ -220,16 +231,13 @@ class SuspectList:
         if len(holders) != 1 or not self.steps:
             return {}
         return {
-            key.removeprefix(ADDED_PREFIX): value
+            key.removeprefix(ADDED_PREFIX): count
             for key, value in _iterate_values(holders[0][1])
-            if isinstance(value, int)
-            and not isinstance(value, bool)
+            if (count := read_integer(value)) is not None
             and (key in self.counts or is_count_name(key, self.keys))
         }
 
-    def iterate_cursors(
-        self, data: object, half: int
-    ) -> Iterator[tuple[tuple[str, ...], str, str | None]]:
+    def iterate_cursors(self, data: object, half: int) -> Iterator[CursorValue]:
         """Yield the values that may be the cursor of the next page.
 
         Yields
@@ -244,10 +252,9 @@ class SuspectList:
             return
         holder = holders[0][1]
         beside = [inner for piece in self.carrier for inner in piece.inner or ()]
-        for path, value in (
-            _iterate_texts(holder, beside) if not (self.is_plain or self.holder) else ()
-        ):
-            if is_named_after(path[-1], CURSOR_WORDS):
+        for path, value in _iterate_texts(holder, beside):
+            is_beside = not (self.is_plain or self.holder)
+            if is_beside and is_named_after(path[-1], CURSOR_WORDS):
                 yield path, value, None
         rows = holder.get(self.keys[0]) or [None]
         last, middle = rows[-1], rows[min(len(rows), max(1, half)) - 1]
@@ -285,15 +292,15 @@ def _iterate_texts(
                 yield (name, *path), text
 
 
-def remove_lists(value: Any) -> Any:  # noqa: ANN401 - a JSON value
+def remove_lists(value: Any, kept: Collection[str]) -> Any:  # noqa: ANN401 - a JSON value
     """Return a row without nested pages, and without what another plan of requests selects."""
     if not isinstance(value, dict):
         return value
     return {
-        key: remove_lists(inner)
+        key: remove_lists(inner, kept)
         for key, inner in value.items()
         if not isinstance(inner, list)
-        and not key.startswith(ADDED_PREFIX)
+        and (key in kept or not key.startswith(ADDED_PREFIX))
         and not (isinstance(inner, dict) and "hasNextPage" in inner)
     }
 
@@ -311,7 +318,7 @@ def find_objects(
             if at == len(steps):
                 yield path, value
             else:
-                waiting.append((path, value.get(steps[at]), at + 1))
+                waiting.append(((*path, steps[at]), value.get(steps[at]), at + 1))
 
 
 def split_name(name: str) -> set[str]:
@@ -406,7 +413,7 @@ def find_suspect_lists(
     selections: list[EditableSelection],
     root: NamedType,
     handled: Collection[int],
-    read_arguments: Callable[[EditableSelection], Mapping[str, JSON]],
+    read_arguments: ReadArguments,
 ) -> list[SuspectList]:
     """Return the lists that are not paged by a convention, outer ones first.
 
@@ -438,11 +445,7 @@ class _Place(NamedTuple):
 
 
 class _Search:
-    def __init__(
-        self,
-        handled: Collection[int],
-        read_arguments: Callable[[EditableSelection], Mapping[str, JSON]],
-    ) -> None:
+    def __init__(self, handled: Collection[int], read_arguments: ReadArguments) -> None:
         self.handled, self.read_arguments = handled, read_arguments
         self.lists: list[SuspectList] = []
 
@@ -488,6 +491,7 @@ class _Search:
         if twin is not None and not is_plain and not first.inner and columns:
             twin.keys.append(key)
             return
+        declared = carrier[0].declared
         found = SuspectList(
             ".".join(name),
             place.steps,
@@ -495,8 +499,7 @@ class _Search:
             first.kind,
             carrier,
             coordinate,
-            # The members of filters come last: the first few are tried.
-            sorted(self.iterate_leaves(carrier[0]), key=lambda leaf: len(leaf.path)),
+            [] if declared is None else list_leaves(declared.args, self.read_arguments(carrier[0])),
             is_plain,
             place.is_nested,
             holder,
@@ -504,23 +507,12 @@ class _Search:
         if not is_plain and not first.inner:
             columns[key] = pieces
         if found.leaves:
-            found.ids = tuple(dict.fromkeys(_add_identifiers(pieces)))
-            found.typename = _add_typename(pieces) or found.typename
+            _add_identifiers(found, pieces)
         if not is_plain:
             found.counts = list(dict.fromkeys(_add_counts(around[-1][0], [first.name])))
             if found.leaves and not holder:
                 _add_cursors(carrier)
         self.lists.append(found)
-
-    def iterate_leaves(self, carrier: EditableSelection) -> Iterator[ArgumentLeaf]:
-        """Yield the scalars of a field's arguments, those in input objects and lists too."""
-        given = self.read_arguments(carrier)
-        declared = carrier.declared
-        for name, argument in declared.args.items() if declared is not None else ():
-            value = given[name] if name in given else read_default(argument)
-            yield from _iterate_leaves(
-                argument.type, (name,), value, is_written=name in given, required=()
-            )
 
 
 def has_arguments(carrier: list[EditableSelection]) -> bool:
@@ -529,94 +521,82 @@ def has_arguments(carrier: list[EditableSelection]) -> bool:
     return declared is not None and bool(declared.args)
 
 
-def _iterate_leaves(
-    kind: NamedType,
-    path: ArgumentPath,
-    value: JSON,
-    *,
-    is_written: bool,
-    required: tuple[ArgumentPath, ...],
+def list_leaves(
+    arguments: Mapping[str, GraphQLArgument], given: Mapping[str, JSON]
+) -> list[ArgumentLeaf]:
+    """Return the scalars of arguments, those in input objects and lists too.
+
+    The members of filters come last: the first few are tried.
+    """
+    around = ArgumentLeaf((), None, None, is_number=False, is_text=False, is_written=True)
+    return sorted(_iterate_members(arguments, given, around), key=lambda leaf: len(leaf.path))
+
+
+def _iterate_members(
+    members: Mapping[str, Any],
+    given: Mapping[str, JSON],
+    around: ArgumentLeaf,
 ) -> Iterator[ArgumentLeaf]:
+    is_object = bool(around.path) and not given
+    needed = [n for n, member in members.items() if is_object and is_required_input_field(member)]
+    for name, member in members.items():
+        others = ((*around.path, other) for other in needed if other != name)
+        leaf = msgspec.structs.replace(
+            around,
+            path=(*around.path, name),
+            is_written=around.is_written and name in given,
+            required=(*around.required, *others),
+        )
+        value = given[name] if name in given else read_default(member)
+        yield from _iterate_scalars(member.type, value, leaf)
+
+
+def _iterate_scalars(kind: NamedType, value: JSON, leaf: ArgumentLeaf) -> Iterator[ArgumentLeaf]:
+    """Yield the candidates in a value: scalars that are absent, or whole numbers."""
     kind = get_nullable_type(kind)
     if is_list_type(kind):
         if value is not None and not isinstance(value, list):  # it is read as a list of one item
-            inner = kind.of_type
-            yield from _iterate_leaves(inner, path, value, is_written=is_written, required=required)
+            yield from _iterate_scalars(kind.of_type, value, leaf)
         for index, item in enumerate(value if isinstance(value, list) else ()):
-            yield from _iterate_leaves(
-                kind.of_type, (*path, index), item, is_written=is_written, required=required
-            )
-    elif is_input_object_type(kind) and len(path) <= MAX_DEPTH:
+            inner = msgspec.structs.replace(leaf, path=(*leaf.path, index))
+            yield from _iterate_scalars(kind.of_type, item, inner)
+    elif is_input_object_type(kind) and len(leaf.path) <= MAX_DEPTH:
         given = value if isinstance(value, dict) else {}
-        needed = [] if given else [n for n, f in kind.fields.items() if is_required_input_field(f)]
-        for name, member in kind.fields.items():
-            others = tuple((*path, other) for other in needed if other != name)
-            inner = given[name] if name in given else read_default(member)
-            yield from _iterate_leaves(
-                member.type,
-                (*path, name),
-                inner,
-                is_written=is_written and name in given,
-                required=(*required, *others),
+        yield from _iterate_members(kind.fields, given, leaf)
+    elif is_scalar_type(kind) and kind.name != "Boolean":
+        number = _read_whole_number(value, kind.name)
+        takes_text = kind.name in {"ID", "String"} or TEXT_SCALARS.search(kind.name) is not None
+        takes_numbers = number is not None or not takes_text
+        is_text = isinstance(value, str) or not takes_numbers
+        if value is None or number is not None:
+            yield msgspec.structs.replace(
+                leaf, type=kind, value=number, is_number=takes_numbers, is_text=is_text
             )
-    elif is_scalar_type(kind):
-        leaf = _build_leaf(kind, path, value, is_written=is_written, required=required)
-        if leaf is not None:
-            yield leaf
 
 
-def _build_leaf(
-    kind: NamedType,
-    path: ArgumentPath,
-    value: JSON,
-    *,
-    is_written: bool,
-    required: tuple[ArgumentPath, ...],
-) -> ArgumentLeaf | None:
-    """Return a scalar as a candidate; None if its value is neither absent nor a whole number."""
+def _read_whole_number(value: JSON, kind: str) -> int | None:
+    if isinstance(value, str):
+        return int(value) if NUMERIC_TEXT.fullmatch(value) and kind != "ID" else None
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    is_digits = isinstance(value, str) and NUMERIC_TEXT.fullmatch(value) is not None
-    number = None
-    if (is_number and float(value).is_integer()) or (is_digits and kind.name != "ID"):
-        number = int(value)
-    if kind.name == "Boolean" or (value is not None and number is None):
-        return None
-    takes_text = kind.name in {"ID", "String"} or TEXT_SCALARS.search(kind.name) is not None
-    takes_numbers = number is not None or not takes_text
-    is_text = isinstance(value, str) or not takes_numbers
-    return ArgumentLeaf(path, kind, number, takes_numbers, is_text, is_written, required)
+    return int(value) if is_number and float(value).is_integer() else None
 
 
 # -- fields beside and in the rows
 
 
-def _add_identifiers(pieces: list[EditableSelection]) -> Iterator[str]:
-    """Select an identifier in the rows, or in the nodes of edges; yield its response names."""
-    for row in _iterate_row_pieces(pieces):
-        name = find_identifier(row.kind) if row.inner is not None else None
+def _add_identifiers(found: SuspectList, pieces: list[EditableSelection]) -> None:
+    """Select an identifier and the type of rows, or of the nodes of edges."""
+    nodes = [node for piece in pieces for node in group_by_key(piece.inner or ()).get("node", ())]
+    for row in (*pieces, *nodes):
+        name = find_identifier(row.kind)
+        if row.inner is None:
+            continue
         if name is not None:
-            yield add_field(row.inner or [], name)
-
-
-def _add_typename(pieces: list[EditableSelection]) -> str:
-    """Select the type of rows that may be of several types; return its response name, or none."""
-    name = ""
-    for row in _iterate_row_pieces(pieces):
-        if is_abstract_type(row.kind) and row.inner is not None:
-            name = add_field(row.inner, "__typename")
-    return name
-
-
-def _iterate_row_pieces(pieces: list[EditableSelection]) -> Iterator[EditableSelection]:
-    """Yield the selections of rows, and those of the nodes in them."""
-    for piece in pieces:
-        yield piece
-        yield from (inner for name, inner in _iterate_inner(piece) if name == "node")
-
-
-def _iterate_inner(piece: EditableSelection) -> Iterator[tuple[str, EditableSelection]]:
-    for key, pieces in group_by_key(piece.inner or ()).items():
-        yield from ((key, each) for each in pieces)
+            found.ids = tuple(dict.fromkeys((*found.ids, add_field(row.inner, name))))
+        added = [add_field(row.inner, leaf) for leaf in find_id_leaves(row.kind)]
+        found.id_leaves = tuple(dict.fromkeys((*found.id_leaves, *added)))
+        if is_abstract_type(row.kind):
+            found.typename = add_field(row.inner, "__typename")
 
 
 def _add_counts(carrier: list[EditableSelection], lists: Collection[str]) -> Iterator[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from gqlnb.background import POLL_SECONDS
 from gqlnb.errors import AuthError, GqlnbError, QueryError, RateLimited
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 Sender = TypeVar("Sender")
+Other = TypeVar("Other")
 Task = TypeVar("Task")
 Answer = TypeVar("Answer")
 
@@ -76,6 +77,13 @@ class Account(Generic[Sender]):
         """Return the seconds until the next request may be sent."""
         return max(0.0, self._paused_until - time.monotonic())
 
+    def format_rest(self) -> str:
+        """Return the points it has left, as text."""
+        if self.refusal:
+            return "refused"
+        left = None if self.budget is None else self.budget.remaining
+        return "?" if left is None else f"{left:,.0f}"
+
     def __repr__(self) -> str:
         state = f", refused: {self.refusal}" if self.refusal else ""
         budget = f", {self.budget}" if self.budget else ""
@@ -98,28 +106,6 @@ class AccountBudgets(Budget, frozen=True):
         if len(self.accounts) > MAX_ACCOUNTS_SHOWN:
             return f"{len(self.accounts)} accounts: {total}"
         return f"{total} ({', '.join(self.accounts)})"
-
-
-def sum_budgets(accounts: Sequence[Account[Any]]) -> Budget | None:
-    """Return the budget of all accounts together, until the first one is renewed."""
-    known = [each.budget for each in accounts if each.budget is not None and not each.refusal]
-    if len(accounts) < 2:
-        return known[0] if known else None
-    left = [each.remaining for each in known if each.remaining is not None]
-    return AccountBudgets(
-        limit=sum(each.limit or 0 for each in known) or None,
-        remaining=sum(left) if left and len(left) == len(known) else None,
-        reset=min((each.reset for each in known if each.reset), default=None),
-        cost=known[-1].cost if known else None,
-        accounts=tuple(map(describe_account, accounts)),
-    )
-
-
-def describe_account(account: Account[Any]) -> str:
-    """Return the name of an account and the points it has left."""
-    left = account.budget.remaining if account.budget else None
-    state = "?" if left is None else f"{left:,.0f}"
-    return f"{account.name} {'refused' if account.refusal else state}"
 
 
 def announce_pause(error: Exception, wait: float) -> None:
@@ -160,10 +146,27 @@ class AccountPool(Generic[Sender]):
         self.accounts, self.notes, self.doubt = list(accounts), list(notes), doubt
         self._waits = waits
 
+    def convert(self, convert_client: Callable[[Sender], Other]) -> AccountPool[Other]:
+        """Return a pool of the same accounts with other clients, which wait for rate limits."""
+        accounts = [
+            Account(each.name, [*map(convert_client, each.clients)]) for each in self.accounts
+        ]
+        return AccountPool(accounts, self.notes, self.doubt, waits=False)
+
     @property
     def budget(self) -> Budget | None:
-        """The remaining budget of all accounts."""
-        return sum_budgets(self.accounts)
+        """The remaining budget of all accounts together, until the first one is renewed."""
+        known = [each.budget for each in self._live if each.budget is not None]
+        if len(self.accounts) < 2:
+            return known[0] if known else None
+        left = [each.remaining for each in known if each.remaining is not None]
+        return AccountBudgets(
+            limit=sum(each.limit or 0 for each in known) or None,
+            remaining=sum(left) if left and len(left) == len(known) else None,
+            reset=min((each.reset for each in known if each.reset), default=None),
+            cost=known[-1].cost if known else None,
+            accounts=tuple(f"{each.name} {each.format_rest()}" for each in self.accounts),
+        )
 
     @property
     def _live(self) -> list[Account[Sender]]:
@@ -186,10 +189,6 @@ class AccountPool(Generic[Sender]):
             if each.in_flight < min(share, each.width) and not each.compute_pause()
         ]
         return sorted(free, key=lambda each: each.in_flight)
-
-    def _compute_pause(self) -> float | None:
-        """Return the seconds until an account may send again; None if none is waiting."""
-        return min((pause for each in self._live if (pause := each.compute_pause())), default=None)
 
     def run(
         self,
@@ -261,11 +260,10 @@ class AccountPool(Generic[Sender]):
         has_work: bool,
     ) -> list[tuple[Future[Answer], Task, Account[Sender], Sender]]:
         """Remove and return the tasks that are done, after a while none if an account is paused."""
-        pause = self._compute_pause() if has_work else None
+        pauses = [pause for each in self._live if has_work and (pause := each.compute_pause())]
         if not running:
-            time.sleep(pause or 0)
-        pause = POLL_SECONDS if pause is None else min(pause, POLL_SECONDS)
-        done, _ = wait(running, pause, return_when=FIRST_COMPLETED)
+            time.sleep(min(pauses, default=0))
+        done, _ = wait(running, min([*pauses, POLL_SECONDS]), return_when=FIRST_COMPLETED)
         return [(future, *running.pop(future)) for future in done]
 
     def explain_failure(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
@@ -15,7 +15,7 @@ from gqlnb.errors import OptionError, sanitize_text
 from gqlnb.option_checks import check_whole_number, explain_keywords
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     import pyarrow as pa
 
@@ -23,12 +23,41 @@ ENDS = {"both": (True, True), "left": (True, False), "right": (False, True)}
 ENDS["neither"] = (False, False)
 FILL = 0.9  # of the cap: ranges of this size rarely exceed it
 MAX_PARTS = 32  # of one division: the values may be unevenly distributed
-# Distances of adjacent values. Databases store times in microseconds, or round them to that.
-STEPS: dict[str, Any] = {
-    "int": 1,
-    "date": timedelta(days=1),
-    "datetime": timedelta(microseconds=1),
-    "decimal": Decimal("1e-9"),
+
+
+class Kind(NamedTuple):
+    """A kind of values.
+
+    Attributes
+    ----------
+    value_class
+        Their class in Python.
+    arrow_tests
+        The functions of `pyarrow.types` of which one is true for their columns.
+    parse
+        Returns a value from its text.
+    step
+        The distance of adjacent values, if all have the same.
+    """
+
+    value_class: type
+    arrow_tests: tuple[str, ...]
+    parse: Callable[[str], Any]
+    step: Any = None
+
+
+KINDS = {  # a datetime is a date, too
+    "datetime": Kind(
+        datetime,
+        ("is_timestamp",),
+        datetime.fromisoformat,
+        timedelta(microseconds=1),  # databases store times in microseconds, or round them to that
+    ),
+    "date": Kind(date, ("is_date",), date.fromisoformat, timedelta(days=1)),
+    "int": Kind(int, ("is_integer",), int, 1),
+    "float": Kind(float, ("is_floating",), float),
+    "decimal": Kind(Decimal, ("is_decimal",), Decimal, Decimal("1e-9")),
+    "text": Kind(str, ("is_string", "is_large_string"), str),
 }
 TOLERANCE = timedelta(days=1)
 
@@ -161,7 +190,7 @@ def bind_range(slice_: Slice, variables: Mapping[str, Any], range_: ValueRange) 
     for name, end in ((slice_.low, low), (slice_.high, high)):
         if end is None:
             continue
-        is_day = isinstance(end, datetime) and slice_.step and not slice_.step % STEPS["date"]
+        is_day = isinstance(end, datetime) and slice_.step and not slice_.step % KINDS["date"].step
         *above, last = name.split(".")
         target: Any = bound
         for member in above:
@@ -185,7 +214,7 @@ def find_kind(column: pa.DataType, name: str) -> str:
     Returns
     -------
     str
-        A key of `STEPS`, ``"float"`` or ``"text"``.
+        A key of `KINDS`.
 
     Raises
     ------
@@ -194,17 +223,9 @@ def find_kind(column: pa.DataType, name: str) -> str:
     """
     from pyarrow import types
 
-    tests: dict[str, Callable[[pa.DataType], bool]] = {
-        "int": types.is_integer,
-        "float": types.is_floating,
-        "decimal": types.is_decimal,
-        "date": types.is_date,
-        "datetime": types.is_timestamp,
-        "text": lambda kind: types.is_string(kind) or types.is_large_string(kind),
-    }
-    for kind, test in tests.items():
-        if test(column):
-            return kind
+    for key, kind in KINDS.items():
+        if any(getattr(types, test)(column) for test in kind.arrow_tests):
+            return key
     msg = f"The column {sanitize_text(name, 80)!r} has values of type {column}, without an order."
     raise OptionError(msg)
 
@@ -213,17 +234,13 @@ def parse_value(kind: str, value: Any) -> Any:  # noqa: ANN401 - of any kind
     """Return a value of a log in its Python type."""
     if not isinstance(value, str) or kind == "text":
         return float(value) if kind == "float" and value is not None else value
-    parsers: dict[str, Callable[[str], Any]] = {
-        "date": date.fromisoformat,
-        "datetime": datetime.fromisoformat,
-        "decimal": Decimal,
-        "int": int,
-    }
-    return parsers[kind](value.upper())
+    return KINDS[kind].parse(value.upper())
 
 
 def match_value(value: Any, like: Any) -> Any:  # noqa: ANN401 - of any kind
     """Return an end that the user gave in the type of the column's values, such as `like`."""
+    if value is None:
+        return None
     value = parse_value(find_value_kind(like), value)
     if isinstance(like, datetime) and isinstance(value, date):
         if not isinstance(value, datetime):
@@ -242,7 +259,7 @@ def shift(value: Any, direction: int, step: Any = None) -> Any:  # noqa: ANN401 
     if step is None and isinstance(value, float):
         return math.nextafter(value, math.inf * direction)
     try:
-        return value + direction * (STEPS[find_value_kind(value)] if step is None else step)
+        return value + direction * (KINDS[find_value_kind(value)].step if step is None else step)
     except OverflowError:
         return value
 
@@ -252,21 +269,13 @@ def is_between_steps(value: object) -> bool:
     if isinstance(value, str):
         return min(value, default=" ") < " "  # control characters
     if isinstance(value, Decimal):
-        return bool(Fraction(value) % Fraction(STEPS["decimal"]))
+        return bool(Fraction(value) % Fraction(KINDS["decimal"].step))
     return bool(getattr(value, "nanosecond", 0))  # of a pandas.Timestamp
 
 
 def find_value_kind(value: object) -> str:
     """Return the kind of a Python value, as :func:`find_kind` does of a column."""
-    classes = {
-        datetime: "datetime",
-        date: "date",
-        int: "int",
-        float: "float",
-        Decimal: "decimal",
-        str: "text",
-    }
-    return next(kind for each, kind in classes.items() if isinstance(value, each))
+    return next(key for key, kind in KINDS.items() if isinstance(value, kind.value_class))
 
 
 def interpolate(low: Any, high: Any, share: float) -> Any:  # noqa: ANN401 - of any kind

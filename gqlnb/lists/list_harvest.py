@@ -17,7 +17,6 @@ from gqlnb.lists.columns import (
     shift,
 )
 from gqlnb.lists.list_store import (
-    ListState,
     Reading,
     are_frequent,
     find_most_rows,
@@ -27,7 +26,7 @@ from gqlnb.lists.window_harvest import Task, TaskQueue
 
 if TYPE_CHECKING:
     from collections import Counter
-    from collections.abc import Callable, Generator, Iterator, Mapping
+    from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
     from typing import TypeVar
 
     import pyarrow as pa
@@ -153,21 +152,10 @@ class ListRequest(NamedTuple):
     whole: bool = False
 
 
-class WindowTask(Task[ListRequest]):
-    """A task for a pending range, or one that counts.
-
-    Attributes
-    ----------
-    ends
-        The range; None for another task.
-    """
-
-    def __init__(self, steps: Steps[None], ends: Ends | None = None) -> None:
-        super().__init__(steps)
-        self.ends = ends
+ListTask = Task["ListRequest"]  # its subject is the ends of a pending range, or None
 
 
-class ListHarvest(TaskQueue[ListRequest, WindowTask]):
+class ListHarvest(TaskQueue[ListRequest, ListTask]):
     """The harvest of a list without cheap counts or sort orders, without I/O.
 
     It reads a range, with the count that comes with it, and divides it if the endpoint cut it. In
@@ -179,22 +167,19 @@ class ListHarvest(TaskQueue[ListRequest, WindowTask]):
         The slice.
     store
         The rows and the state.
-    doubt
-        The reason why rows may be missing, if the accounts see different rows; else empty.
+    notes
+        Sentences for the report, to which the caller may add.
 
     Attributes
     ----------
     is_stopped
         Whether to end before all ranges are read.
-    notes
-        Sentences for the report.
     """
 
-    def __init__(self, slice_: Slice, store: ListStore, doubt: str = "") -> None:
+    def __init__(self, slice_: Slice, store: ListStore, notes: Sequence[str]) -> None:
         super().__init__()
         self.is_stopped = False
-        self.notes: list[str] = []
-        self._slice, self._store, self._doubt = slice_, store, doubt
+        self._slice, self._store, self._state, self._notes = slice_, store, store.state, notes
         self._digests: dict[ValueRange, str] = {}  # of ranges that are read again
         self._whole = ValueRange(slice_.least, slice_.most)
         self._grows: bool | None = None  # unknown before rows came in excess of the first count
@@ -202,16 +187,12 @@ class ListHarvest(TaskQueue[ListRequest, WindowTask]):
         self._moved: dict[str, None] = {}  # ids of rows that came from several ranges
 
     @property
-    def _state(self) -> ListState:
-        return self._store.state
-
-    @property
     def progress(self) -> tuple[int, int | None, int]:
         """The number of rows so far, of rows expected, and of requests."""
         state = self._state
-        return self._store.rows, state.total, state.pages + state.counts
+        return self._store.rows, state.expected, state.pages + state.counts
 
-    def list_stages(self) -> Iterator[Callable[[], WindowTask | None]]:
+    def list_stages(self) -> Iterator[Callable[[], ListTask | None]]:
         """Yield, for each stage of the harvest, a function that returns its next task, or None.
 
         All tasks of a stage have to end before the next one. Of a finished harvest the ranges are
@@ -220,18 +201,13 @@ class ListHarvest(TaskQueue[ListRequest, WindowTask]):
         state = self._state
         yield self._list_once(self._match_ends())
         if state.coverage is not None:
-            if state.total is not None:
+            if state.expected is not None:
                 yield self._list_once(self._count_again())
             self._begin_refresh()
-        elif not state.started:
-            state.started = time.time()
+        elif not state.started or (state.pending and not state.kind):
+            # If it was interrupted before its first answer, the log has the ends as texts.
+            state.started = state.started or time.time()
             state.pending = [self._whole]
-            self._store.save_state()
-        elif not state.kind and state.pending:
-            # It was interrupted before its first answer, and the log has the ends as texts.
-            state.pending = [self._whole]
-        if self._doubt and not state.doubt:  # also about the rows of later runs
-            state.doubt = self._doubt
             self._store.save_state()
         yield self._take_window
         for left_rounds in reversed(range(MAX_ROUNDS + 1)):
@@ -242,13 +218,14 @@ class ListHarvest(TaskQueue[ListRequest, WindowTask]):
             yield self._take_window
             self._mark_verified()
         if self.is_stopped:
-            self._pause()
+            left = self._store.remove_old_rows(self._moved)  # each row is available once
+            self._store.finish(self._build_coverage(state.expected, left.total(), []))
 
-    def _list_once(self, steps: Steps[None]) -> Callable[[], WindowTask | None]:
-        tasks = iter([WindowTask(steps)])
+    def _list_once(self, steps: Steps[None]) -> Callable[[], ListTask | None]:
+        tasks = iter([ListTask(steps)])
         return lambda: next(tasks, None)
 
-    def take_from(self, stage: Callable[[], WindowTask | None]) -> TaskRequest[ListRequest] | None:
+    def take_from(self, stage: Callable[[], ListTask | None]) -> TaskRequest[ListRequest] | None:
         """Return the next request of a stage; None if there is none before another answer."""
         while not self._pending:
             task = stage()
@@ -283,9 +260,8 @@ class ListHarvest(TaskQueue[ListRequest, WindowTask]):
                 (example,) = yield [ListRequest("example", range_)]
         if example is None:
             return
-        low, high = (None if end is None else match_value(end, example) for end in self._whole)
-        self._whole = ValueRange(low, high)
-        if isinstance(low, str) and self._slice.closed in {"right", "neither"}:
+        self._whole = ValueRange(*(match_value(end, example) for end in self._whole))
+        if isinstance(self._whole.low, str) and self._slice.closed in {"right", "neither"}:
             msg = (
                 "least= is a text, and the filter leaves out its low end: no text comes just "
                 "before another one. Use a filter that includes it, or leave least= out."
@@ -294,12 +270,12 @@ class ListHarvest(TaskQueue[ListRequest, WindowTask]):
 
     # -- ranges
 
-    def _take_window(self) -> WindowTask | None:
+    def _take_window(self) -> ListTask | None:
         """Return a task for a pending range, the lowest first; None without one."""
         # A stop takes effect when the columns are known, so that its frame has them.
         if self.is_stopped and self._store.has_columns:
             return None
-        taken = [task.ends for task in self._tasks.values()]
+        taken = [task.subject for task in self._tasks.values()]
         if taken and not self._state.kind:
             return None  # the first answer tells the kind of the values
         free = [ends for ends in self._state.pending if ends not in taken]
@@ -307,11 +283,11 @@ class ListHarvest(TaskQueue[ListRequest, WindowTask]):
         # it enters was read before the one that it leaves. So the highest range is read last.
         if not free or (taken and len(free) == 1 and not self._is_fixed):
             return None
-        return WindowTask(self._read_window(free[-1]), free[-1])
+        return ListTask(self._read_window(free[-1]), free[-1])
 
     def _read_window(self, ends: Ends) -> Steps[None]:
         """Read a range, and store its rows, or its parts."""
-        range_, total = self._state.parse_range(ends), self._state.total
+        range_, total = self._state.parse_range(ends), self._state.expected
         (answer,) = yield [ListRequest("rows", range_, total)]
         parts = self._divide_range(range_, answer)
         is_outgrown = bool(parts) and (yield from self._is_outgrown(answer))
@@ -325,13 +301,12 @@ class ListHarvest(TaskQueue[ListRequest, WindowTask]):
 
     def _is_outgrown(self, answer: WindowAnswer) -> Steps[bool]:
         """Return whether the list grows so fast that dividing its ranges might never end."""
-        total, cap = self._state.total, self._slice.cap
-        if self._grows is None and total is not None:
-            known = sum(each.got for each in self._state.readings) + (answer.count or 0)
-            if known > find_most_rows(total, cap):
-                # Some endpoints count all rows only up to a limit, and have had more all the time.
-                (count,) = yield [ListRequest("count", self._whole)]
-                self._grows = (count or 0) > 2 * total
+        total, cap = self._state.expected, self._slice.cap
+        known = self._store.rows + (answer.count or 0)
+        if self._grows is None and total is not None and known > find_most_rows(total, cap):
+            # Some endpoints count all rows only up to a limit, and have had more all the time.
+            (count,) = yield [ListRequest("count", self._whole)]
+            self._grows = (count or 0) > 2 * total
         return bool(self._grows)
 
     def _divide_range(self, range_: ValueRange, answer: WindowAnswer) -> list[ValueRange]:
@@ -364,7 +339,7 @@ class ListHarvest(TaskQueue[ListRequest, WindowTask]):
         if not answer.values:
             return range_
         like = answer.values[0]
-        low, high = (None if end is None else match_value(end, like) for end in range_)
+        low, high = (match_value(end, like) for end in range_)
         is_aware = isinstance(like, datetime) and like.tzinfo is not None
         if answer.is_cut and high is None and self._slice.fixed and is_aware:
             # Rows that are created meanwhile would keep the counts from agreeing.
@@ -374,7 +349,7 @@ class ListHarvest(TaskQueue[ListRequest, WindowTask]):
     def _note_first_answer(self, range_: ValueRange, answer: WindowAnswer) -> ValueRange:
         """Record facts about the column; return the range in its type, with its last value."""
         state = self._state
-        state.kind, state.id, state.total = answer.kind, answer.id, answer.count
+        state.kind, state.id, state.expected = answer.kind, answer.id, answer.count
         state.has_nulls = answer.has_nulls
         whole = self._complete_range(range_, answer)
         if whole.high is not None and range_.high is None:
@@ -401,21 +376,17 @@ class ListHarvest(TaskQueue[ListRequest, WindowTask]):
             doubt = f"{doubt} {answer.failure}".rstrip()
         elif answer.absence:
             doubt = answer.absence
-        elif answer.count is None and answer.has_nulls and range_ != self._whole and not doubt:
-            doubt, is_lasting = NO_COUNT.format(self._slice.column), True
-        elif (
-            answer.count is None
-            and not doubt
-            and range_ != self._whole
-            and (self._slice.closed, self._slice.step) == ("both", None)
-            and any(map(is_between_steps, answer.values))
-        ):
-            doubt, is_lasting = BETWEEN_STEPS.format(self._slice.column), True
+        elif answer.count is None and range_ != self._whole and not doubt:
+            has_steps = (self._slice.closed, self._slice.step) == ("both", None)
+            if answer.has_nulls:
+                doubt = NO_COUNT.format(self._slice.column)
+            elif has_steps and any(map(is_between_steps, answer.values)):
+                doubt = BETWEEN_STEPS.format(self._slice.column)
+            is_lasting = bool(doubt)
         return Reading(
             number=self._state.numbers,
             ends=range_,
             count=answer.count,
-            got=got,
             doubt=doubt,
             has_lasting_doubt=is_lasting,
             may_improve=not answer.is_cut and bool(answer.doubt or answer.may_skip),
@@ -520,13 +491,8 @@ class ListHarvest(TaskQueue[ListRequest, WindowTask]):
         low = self._state.parse_range(reading.ends).low
         return low is not None, low
 
-    def _pause(self) -> None:
-        """Make the rows so far available, each of them once."""
-        left = self._store.remove_old_rows(self._moved)
-        self._store.pause(self._build_coverage(self._state.total, left.total(), []))
-
     def _count_again(self) -> Steps[None]:
-        (self._state.total,) = yield [ListRequest("count", self._whole)]
+        (self._state.expected,) = yield [ListRequest("count", self._whole)]
 
     def _count_whole(self) -> Steps[int | None]:
         """Return the number of all rows up to the pinned end; None if it is unknown."""
@@ -619,16 +585,13 @@ class ListHarvest(TaskQueue[ListRequest, WindowTask]):
 
     def _build_coverage(self, expected: int | None, got: int, gaps: list[Gap]) -> Coverage:
         state = self._state
-        return Coverage(
+        return state.build_coverage(
+            got,
             expected=expected,
-            got=got,
             windows=len(state.readings),
-            pages=state.pages,
-            counts=state.counts,
-            repeated=state.repeated,
             moved=(*self._moved,),
             gaps=tuple(gaps),
-            notes=(*state.notes.values(), *self.notes),
+            notes=(*state.notes.values(), *self._notes),
             stopped=self.is_stopped,
         )
 

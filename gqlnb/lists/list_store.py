@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from gqlnb.lists.columns import ValueRange, parse_value
-from gqlnb.lists.report import Changes
+from gqlnb.lists.report import Changes, StoredState
 from gqlnb.lists.store import (
     COVERAGE_NAME,
     HarvestStore,
     Part,
-    StoredState,
     find_repeated_rows,
     write_durably,
 )
@@ -50,8 +49,6 @@ class Reading(msgspec.Struct, kw_only=True):
         The range.
     count
         The number of rows according to the endpoint; None if it does not say.
-    got
-        The number of rows that came.
     doubt
         The reason why completeness is not proved; empty if it is.
     has_lasting_doubt
@@ -72,7 +69,6 @@ class Reading(msgspec.Struct, kw_only=True):
     number: int
     ends: Ends
     count: int | None
-    got: int
     doubt: str = ""
     has_lasting_doubt: bool = False
     may_improve: bool = False
@@ -92,8 +88,6 @@ class ListState(StoredState, tag="state", kw_only=True):
         The column that identifies a row, or None.
     has_nulls
         Whether the column may be null.
-    total
-        The number of rows at the beginning.
     started, previous
         The beginning of this harvest and of the one before, in seconds since 1970.
     pinned
@@ -104,32 +98,27 @@ class ListState(StoredState, tag="state", kw_only=True):
         The ranges that were read.
     numbers
         The number of readings, replaced ones included.
-    pages, counts
-        Numbers of requests for rows, and of those that only counted.
     seen
         The number of changes that were seen: readings in which rows changed, and ranges whose count
         had changed when they were counted again.
-    repeated
-        The number of ranges that were read again.
     changes
         The differences to the harvest before; None if there was none.
+    rows
+        In the log, after the first state: the rows of the new reading, as a Parquet file.
     """
 
     kind: str = ""
     id: str | None = None
     has_nulls: bool = True
-    total: int | None = None
     started: float = 0.0
     previous: float = 0.0
     pinned: Any = None
     pending: list[Ends] = msgspec.field(default_factory=list)
     readings: list[Reading] = msgspec.field(default_factory=list)
     numbers: int = 0
-    pages: int = 0
-    counts: int = 0
     seen: int = 0
-    repeated: int = 0
     changes: Changes | None = None
+    rows: bytes = b""
 
     @property
     def is_moving(self) -> bool:
@@ -139,24 +128,6 @@ class ListState(StoredState, tag="state", kw_only=True):
     def parse_range(self, ends: Ends) -> ValueRange:
         """Return a range with values of Python."""
         return ValueRange(*(parse_value(self.kind, end) if self.kind else end for end in ends))
-
-
-class RangeEvent(msgspec.Struct, tag="range", kw_only=True):
-    """A range was read, or divided into others.
-
-    Attributes
-    ----------
-    state
-        The state after it, without the readings.
-    reading
-        The reading; None if it was divided.
-    rows
-        The rows of the reading, as a Parquet file.
-    """
-
-    state: ListState
-    reading: Reading | None = None
-    rows: bytes = b""
 
 
 # Changes come at random. If `seen` were seen in some intervals, about seen² / (4 * intervals) pairs
@@ -178,12 +149,16 @@ class ListStore(HarvestStore[ListState]):
     """The store of a harvest in ranges."""
 
     state_type = ListState
-    decoder = msgspec.json.Decoder(ListState | RangeEvent)
+    decoder = msgspec.json.Decoder(ListState)
 
-    def _apply_event(self, event: RangeEvent) -> None:
-        """Change the state and the rows as an event of the log did."""
-        event.state.readings, self.state = self.state.readings, event.state
-        self._hold_reading(event.reading, _decode_rows(event.rows) if event.rows else None)
+    def _take_state(self, state: ListState) -> None:
+        import pyarrow.parquet as pq
+
+        new, rows = state.readings, state.rows
+        state.readings, state.rows = self.state.readings, b""
+        self.state = state
+        for reading in new:
+            self._hold_reading(reading, pq.read_table(BytesIO(rows)))
 
     def _concat(self, tables: Sequence[pa.Table]) -> pa.Table:
         return concat_tables(tables)
@@ -203,16 +178,19 @@ class ListStore(HarvestStore[ListState]):
         table
             Its rows.
         """
-        if self.folder is not None:
-            state = msgspec.structs.replace(self.state, readings=[])
-            rows = b"" if reading is None else _encode_rows(table)
-            self._append_event(RangeEvent(state=state, reading=reading, rows=rows))
-        self._hold_reading(reading, table)
-        self._save_full_part()
+        import pyarrow.parquet as pq
 
-    def _hold_reading(self, reading: Reading | None, table: pa.Table | None) -> None:
-        if reading is None or table is None:
-            return
+        if self.folder is not None:
+            rows = BytesIO()
+            if reading is not None:
+                pq.write_table(table, rows, compression="zstd")
+            new = [] if reading is None else [reading]
+            self._log_state(readings=new, rows=rows.getvalue())
+        if reading is not None:
+            self._hold_reading(reading, table)
+            self._save_full_part()
+
+    def _hold_reading(self, reading: Reading, table: pa.Table) -> None:
         self.state.readings.append(reading)
         if table.num_rows or not self._list_parts():  # without rows the columns are kept once
             self._new.append(Part([(reading.number, table.num_rows)], table))
@@ -258,8 +236,18 @@ class ListStore(HarvestStore[ListState]):
         )
 
     def list_keys(self, part: Part) -> list[str]:
-        """Return the keys that identify the rows of a part."""
-        return list_row_keys(part.load(), self.state.id, part.segments)
+        """Return the keys that identify the rows of a part: ids, or whole rows with numbers."""
+        table, id_ = part.load(), self.state.id
+        if id_ is not None and id_ in table.column_names:
+            ids = table[id_].to_pylist()
+            if None not in ids:
+                return [str(value) for value in ids]
+        # Equal rows of one reading are different rows, so they are numbered within it.
+        keys, seen = list[str](), Counter[tuple[int, str]]()
+        for number, row in zip(part.list_readings(), map(str, table.to_pylist()), strict=True):
+            seen[number, row] += 1
+            keys.append(f"{row} {seen[number, row]}")
+        return keys
 
     def save_fingerprints(self) -> None:
         """Keep a hash of each row to find the changes of a refresh; remove the report before."""
@@ -283,9 +271,9 @@ class ListStore(HarvestStore[ListState]):
         return prints
 
     def finish(self, coverage: Coverage) -> None:
-        """Write the report and mark the harvest as ended."""
+        """Take the report, and forget the rows before a refresh that has ended."""
         super().finish(coverage)
-        if self.folder is not None:
+        if self.folder is not None and not coverage.stopped:
             (self.folder / PREVIOUS_NAME).unlink(missing_ok=True)
 
 
@@ -304,45 +292,30 @@ def compare_hashes(before: Mapping[str, bytes], now: Mapping[str, bytes]) -> Cha
     )
 
 
-def list_row_keys(
-    table: pa.Table, id_: str | None, segments: Sequence[tuple[int, int]]
-) -> list[str]:
-    """Return keys that identify rows: their ids, or the whole rows with numbers."""
-    # Equal rows of one reading are different rows, so they are numbered within it.
-    if id_ is not None and id_ in table.column_names:
-        ids = table[id_].to_pylist()
-        if None not in ids:
-            return [str(value) for value in ids]
-    keys, rows = list[str](), iter(table.to_pylist())
-    for _, count in segments:
-        seen = Counter[str]()
-        for _ in range(count):
-            text = str(next(rows))
-            seen[text] += 1
-            keys.append(f"{text} {seen[text]}")
-    return keys
-
-
 def concat_tables(tables: Sequence[pa.Table]) -> pa.Table:
     """Return tables as one; columns without a value get the type that others have."""
     import pyarrow as pa
 
-    types, entries = dict[str, pa.DataType](), dict[str, dict[str, str]]()
-    mixed, with_values = set[str](), set[str]()
+    found: dict[str, list[tuple[bool, pa.Field, dict[str, str]]]] = {}
     for table in tables:
-        described = _read_pandas_metadata(table)
+        described = table.schema.pandas_metadata or {"columns": []}
         by_name = {entry["name"]: entry for entry in described["columns"]}
-        for name, kind in zip(table.column_names, table.schema.types, strict=True):
-            has_values = table[name].null_count < table.num_rows
-            # All of a column is text if a value does not fit the type that it has in another part.
-            if has_values and name in with_values and not _have_common_type(kind, types[name]):
-                mixed.add(name)
-            if name not in types or (has_values and name not in mixed):
-                types[name], entries[name] = kind, by_name.get(name, {})
-            with_values |= {name} if has_values else set()
-    for name in mixed:
-        types[name] = pa.large_string()
-        entries[name]["numpy_type"] = "object"
+        for column in table.schema:
+            has_values = table[column.name].null_count < table.num_rows
+            entry = by_name.get(column.name, {})
+            found.setdefault(column.name, []).append((has_values, column, entry))
+    types, entries = dict[str, pa.DataType](), list[dict[str, str]]()
+    for name, columns in found.items():
+        used = [each for each in columns if each[0]] or columns[:1]
+        _, column, entry = used[-1]
+        schemas = [pa.schema([each]) for _, each, _ in used]
+        try:
+            pa.unify_schemas(schemas, promote_options="permissive")
+        except pa.ArrowTypeError:  # all of a column is text if parts have no type in common
+            types[name], entry = pa.large_string(), entry | {"numpy_type": "object"}
+        else:
+            types[name] = column.type
+        entries += [entry] if "name" in entry else []
     fitted = [
         pa.table({name: _fit_column(table, name, kind) for name, kind in types.items()})
         for table in tables
@@ -350,25 +323,9 @@ def concat_tables(tables: Sequence[pa.Table]) -> pa.Table:
     joined = pa.concat_tables(fitted, promote_options="permissive")
     metadata = dict(tables[-1].schema.metadata or {})
     if b"pandas" in metadata:
-        described["columns"] = [entry for entry in entries.values() if entry]
+        described["columns"] = entries
         metadata[b"pandas"] = msgspec.json.encode(described)
     return joined.replace_schema_metadata(metadata)
-
-
-def _have_common_type(*kinds: pa.DataType) -> bool:
-    import pyarrow as pa
-
-    try:
-        pa.unify_schemas([pa.schema({"": kind}) for kind in kinds], promote_options="permissive")
-    except pa.ArrowTypeError:
-        return False
-    return True
-
-
-def _read_pandas_metadata(table: pa.Table) -> dict[str, Any]:
-    described: dict[str, Any] = {"columns": []}
-    metadata = (table.schema.metadata or {}).get(b"pandas")
-    return described if metadata is None else msgspec.json.decode(metadata)
 
 
 def _fit_column(table: pa.Table, name: str, kind: pa.DataType) -> pa.ChunkedArray:
@@ -388,20 +345,6 @@ def _fit_column(table: pa.Table, name: str, kind: pa.DataType) -> pa.ChunkedArra
             None if each is None else msgspec.json.encode(each, enc_hook=str) for each in items
         ]
         return pa.chunked_array([pa.array(texts, pa.large_binary()).cast(kind)])
-
-
-def _encode_rows(table: pa.Table) -> bytes:
-    import pyarrow.parquet as pq
-
-    file = BytesIO()
-    pq.write_table(table, file, compression="zstd")
-    return file.getvalue()
-
-
-def _decode_rows(rows: bytes) -> pa.Table:
-    import pyarrow.parquet as pq
-
-    return pq.read_table(BytesIO(rows))
 
 
 # -- the result
@@ -521,7 +464,7 @@ class RangeHarvest:
             with ``source``, ``partial``, ``notes`` (the warnings) and ``coverage``.
         """
         register_frame_display()
-        frame = build_range_frame(self._store.load_tables())
+        frame = build_range_frame(self.arrow())
         warnings = self._list_warnings()
         frame.attrs = self.coverage.build_attrs(len(self), self.source, warnings)
         return frame
@@ -543,11 +486,10 @@ class RangeHarvest:
         return render_lines(repr(self))
 
 
-def build_range_frame(tables: Sequence[pa.Table]) -> pd.DataFrame:
-    """Return the tables of the parts as one DataFrame."""
+def build_range_frame(table: pa.Table) -> pd.DataFrame:
+    """Return the rows of a harvest in ranges as a DataFrame."""
     import pyarrow as pa
 
-    table = concat_tables(tables)
     for index, column in enumerate(table.schema):
         if not pa.types.is_decimal(column.type):
             continue

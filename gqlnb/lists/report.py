@@ -8,12 +8,12 @@ import msgspec
 
 from gqlnb.document.json_codec import dump_valid_json
 from gqlnb.errors import format_count
-from gqlnb.result.answer_notes import format_notes, summarize_notes
+from gqlnb.result.answer_notes import MAX_NOTES, format_notes, summarize_notes
 from gqlnb.result.list_verdicts import Verdict
 from gqlnb.result.renderer import mark_rows, render_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
 PROBLEMS_SHOWN = 3
@@ -67,16 +67,14 @@ class Changes(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-class Coverage(msgspec.Struct, frozen=True, kw_only=True):
-    """The completeness of a harvest, and its cost.
+class Counters(msgspec.Struct, kw_only=True):
+    """What a harvest counts, in its state and in its report.
 
     Attributes
     ----------
     expected
         Number of rows that the endpoint counts: of a search for repositories at the beginning, of
         other lists at the end. None if it does not say, or before its first answer.
-    got
-        Number of rows received, each counted once, with those that came as null.
     windows
         Number of windows that were read: ranges of a column.
     pages, counts
@@ -86,10 +84,30 @@ class Coverage(msgspec.Struct, frozen=True, kw_only=True):
     agreed
         Number of windows whose counts vary from answer to answer, so that they prove nothing; two
         orders have shown the same rows. ``twice=True`` reads them in two more orders.
-    moved
-        Ids of rows that came from several windows; each is kept once, as it came last.
     gaps
         Windows whose completeness could not be proved.
+    """
+
+    expected: int | None = None
+    windows: int = 0
+    pages: int = 0
+    counts: int = 0
+    repeated: int = 0
+    agreed: int = 0
+    gaps: tuple[Gap, ...] = ()
+
+
+class Coverage(Counters, frozen=True, kw_only=True):  # type: ignore[misc]  # msgspec allows it
+    """The completeness of a harvest, and its cost.
+
+    Attributes
+    ----------
+    expected, windows, pages, counts, repeated, agreed, gaps
+        As of :class:`Counters`.
+    got
+        Number of rows received, each counted once, with those that came as null.
+    moved
+        Ids of rows that came from several windows; each is kept once, as it came last.
     field_errors
         Number of own fields that are null because of an error, by field and reason.
     notes
@@ -98,15 +116,8 @@ class Coverage(msgspec.Struct, frozen=True, kw_only=True):
         Whether `progress` stopped the harvest.
     """
 
-    expected: int | None
     got: int
-    windows: int = 0
-    pages: int = 0
-    counts: int = 0
-    repeated: int = 0
-    agreed: int = 0
     moved: tuple[str, ...] = ()
-    gaps: tuple[Gap, ...] = ()
     field_errors: dict[str, int] = {}
     notes: tuple[str, ...] = ()
     stopped: bool = False
@@ -230,3 +241,36 @@ class Coverage(msgspec.Struct, frozen=True, kw_only=True):
         if folder is not None:
             lines.append(f"in {folder}")
         return "\n  ".join(lines)
+
+
+class StoredState(Counters, kw_only=True):
+    """The part of the state of a harvest that all have in common: a line of the log.
+
+    Its gaps are those of windows that will not be read again.
+
+    Attributes
+    ----------
+    parts
+        Number of Parquet files.
+    notes
+        Notes of the endpoint on its answers, by a key that is the same for equal notes.
+    doubt
+        The reason why rows may be missing, if the accounts of a run see different rows.
+    coverage
+        The report; None while the harvest is not finished.
+    """
+
+    parts: int = 0
+    notes: dict[str, str] = {}
+    doubt: str = ""
+    coverage: Coverage | None = None
+
+    def add_notes(self, notes: Mapping[str, str]) -> None:
+        """Add notes of the endpoint, up to a number of them."""
+        new = {key: note for key, note in notes.items() if key not in self.notes}
+        self.notes |= dict([*new.items()][: MAX_NOTES - len(self.notes)])
+
+    def build_coverage(self, got: int, **about: Any) -> Coverage:  # noqa: ANN401 - of each attribute
+        """Return the report for a number of rows; `about` has what differs from the state."""
+        counted = {name: getattr(self, name) for name in Counters.__struct_fields__}
+        return Coverage(got=got, **counted | {"notes": (*self.notes.values(),)} | about)

@@ -2,8 +2,9 @@
 
 The log is ``_harvest.jsonl``, a file of JSON lines beside the Parquet parts. Its first line
 describes the harvest, the second one the state when the last part was written; each further line
-is an event since then, with its rows, and is on the disk before the harvest continues. When a part
-is written, the log is replaced by one of two lines.
+is the state after an answer since then, with its rows, and of the lists that only grow with what is
+new; it is on the disk before the harvest continues. When a part is written, the log is replaced by
+one of two lines.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import threading
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from itertools import takewhile
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 import msgspec
@@ -21,12 +23,10 @@ import numpy as np
 
 from gqlnb.document.json_codec import dump_valid_json
 from gqlnb.errors import GqlnbError, OptionError, sanitize_text
-from gqlnb.lists.report import Coverage
-from gqlnb.result.answer_notes import MAX_NOTES
+from gqlnb.lists.report import Coverage, StoredState
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
 
     import pyarrow as pa
 
@@ -86,20 +86,14 @@ def find_lost_part(folder: Path, count: int) -> str | None:
         path = build_part_path(folder, number)
         if not path.exists():
             return f"{path.name} is missing"
-        if not has_end(path):
-            return f"{path.name} is damaged"
+        with path.open("rb") as file:  # a copy that was cut does not end as a Parquet file
+            file.seek(max(0, file.seek(0, os.SEEK_END) - len(_PARQUET_END)))
+            if file.read() != _PARQUET_END:
+                return f"{path.name} is damaged"
     return None
 
 
-def has_end(path: Path) -> bool:
-    """Return whether a Parquet file ends as one; a copy that was cut does not."""
-    with path.open("rb") as file:
-        size = file.seek(0, os.SEEK_END)
-        file.seek(max(0, size - len(_PARQUET_END)))
-        return file.read() == _PARQUET_END
-
-
-def read_parquet(path: Path) -> pa.Table:
+def read_parquet(path: str | Path) -> pa.Table:
     """Return the rows of a part.
 
     Raises
@@ -116,7 +110,7 @@ def read_parquet(path: Path) -> pa.Table:
         raise
     except (OSError, pa.ArrowInvalid) as error:
         msg = (
-            f"{sanitize_text(path.parent, 120)}: {path.name} is damaged "
+            f"{sanitize_text(Path(path).parent, 120)}: {Path(path).name} is damaged "
             f"({sanitize_text(error, 120)}). Put it back."
         )
         raise OptionError(msg) from None
@@ -214,7 +208,7 @@ except ImportError:  # neither in a browser, where there are no other processes
     msvcrt = None  # type: ignore[assignment]
 
 LOG_NAME = "_harvest.jsonl"
-LOG_VERSION = 4
+LOG_VERSION = 5
 ROWS_PER_PART = 100_000  # of repositories: about 4 MB on the disk, 10 MB in memory
 RESUME_HINT = "The rows so far are kept: run the same call again to continue."
 RESTART_HINT = "Name another folder, or replace the harvest in this one with resume=False."
@@ -224,7 +218,7 @@ _open_folders: set[Path] = set()
 _open_folders_lock = threading.Lock()
 
 
-class LogHeader(msgspec.Struct, kw_only=True):
+class LogHeader(msgspec.Struct, tag_field="gqlnb", tag="harvest", kw_only=True):
     """The first line of the log: the harvest and its endpoint.
 
     Attributes
@@ -239,7 +233,6 @@ class LogHeader(msgspec.Struct, kw_only=True):
         Whether everything is read a second time.
     """
 
-    gqlnb: str = "harvest"
     version: int = LOG_VERSION
     query: str = ""
     source: str = ""
@@ -247,47 +240,11 @@ class LogHeader(msgspec.Struct, kw_only=True):
     shape: Any = None
     twice: bool = False
 
-    def build_metadata(self) -> dict[str, str]:
-        """Return the metadata of each part."""
-        about = {"harvest": str(self.version), "query": self.query, "source": self.source}
-        return about if self.fields is None else about | {"fields": self.fields}
-
-    def encode_report(self, coverage: Coverage) -> bytes:
-        """Return the report of a finished harvest as JSON."""
-        about = {"query": self.query, "source": self.source}
-        return dump_valid_json(about | coverage.to_dict())
-
-
-class StoredState(msgspec.Struct, kw_only=True):
-    """The part of the state of a harvest that all have in common: a line of the log.
-
-    Attributes
-    ----------
-    parts
-        Number of Parquet files.
-    notes
-        Notes of the endpoint on its answers, by a key that is the same for equal notes.
-    doubt
-        The reason why rows may be missing, if the accounts of a run see different rows.
-    coverage
-        The report; None while the harvest is not finished.
-    """
-
-    parts: int = 0
-    notes: dict[str, str] = {}
-    doubt: str = ""
-    coverage: Coverage | None = None
-
-    def add_notes(self, notes: Mapping[str, str]) -> None:
-        """Add notes of the endpoint, up to a number of them."""
-        new = {key: note for key, note in notes.items() if key not in self.notes}
-        self.notes |= dict([*new.items()][: MAX_NOTES - len(self.notes)])
-
 
 State = TypeVar("State", bound=StoredState)
 
 
-def parse_header(path: Path, text: bytes) -> dict[str, Any]:
+def parse_header(path: Path, text: bytes) -> LogHeader:
     """Return the first line of a log.
 
     Raises
@@ -295,23 +252,20 @@ def parse_header(path: Path, text: bytes) -> dict[str, Any]:
     OptionError
         If it is not of a harvest, or of another format.
     """
+    shown = sanitize_text(path, 120)
     try:
-        header = msgspec.json.decode(text, type=dict[str, Any])
+        header = msgspec.json.decode(text, type=LogHeader)
     except msgspec.MsgspecError:
-        header = {}
-    shown, version = sanitize_text(path, 120), header.get("version")
-    if header.get("gqlnb") != "harvest":
         msg = f"{shown} is not the log of a harvest. {RESTART_HINT}"
-    elif version != LOG_VERSION:
-        is_older = isinstance(version, int) and version < LOG_VERSION
-        remedy = "Harvest again" if is_older else "Update gqlnb. Or"
+        raise OptionError(msg) from None
+    if header.version != LOG_VERSION:
+        remedy = "Harvest again" if header.version < LOG_VERSION else "Update gqlnb. Or"
         msg = (
-            f"{shown} is a log of format {sanitize_text(version, 20)}, and this version of gqlnb "
-            f"reads format {LOG_VERSION}. {remedy}: {RESTART_HINT}"
+            f"{shown} is a log of format {header.version}, and this version of gqlnb reads format "
+            f"{LOG_VERSION}. {remedy}: {RESTART_HINT}"
         )
-    else:
-        return header
-    raise OptionError(msg)
+        raise OptionError(msg)
+    return header
 
 
 def _show_difference(*queries: str) -> list[str]:
@@ -430,7 +384,7 @@ class HarvestStore(Generic[State]):
     Attributes
     ----------
     state_type, decoder
-        The class of the state, and the decoder of the lines of the log: states and events.
+        The class of the state, and the decoder of the lines of the log.
     state
         The state of the harvest.
 
@@ -444,7 +398,7 @@ class HarvestStore(Generic[State]):
     """
 
     state_type: type[State]
-    decoder: msgspec.json.Decoder[Any]
+    decoder: msgspec.json.Decoder[State]
 
     def __init__(
         self,
@@ -458,21 +412,22 @@ class HarvestStore(Generic[State]):
         self._resume, self._rows_per_part = resume, rows_per_part
         self._parts: list[Part] = []  # in files
         self._new: list[Part] = []  # in memory, and in the log
-        self._log: IO[bytes] | None = None
-        self._paused: Coverage | None = None
         self._stack = ExitStack()
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
             if self.folder is not None:
                 stack.enter_context(lock_folder(self.folder))
-                stack.callback(self._close_log)
                 self._begin(self.folder)
             self._stack = stack.pop_all()
         return self
 
-    def __exit__(self, *_: object) -> None:
-        """Close the log and unlock the folder."""
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        """Unlock the folder, and say in an error that it keeps the rows so far."""
+        # The message of an error with problems is made of them.
+        has_text = isinstance(error, GqlnbError) and not getattr(error, "problems", ())
+        if error is not None and has_text and self.folder is not None and error.args:
+            error.args = (f"{error.args[0]} {RESUME_HINT}", *error.args[1:])
         self._stack.close()
 
     # -- the log
@@ -492,17 +447,16 @@ class HarvestStore(Generic[State]):
             remove_parts(folder, 0)
             (folder / COVERAGE_NAME).unlink(missing_ok=True)
             return
-        for event in self._read_log(path):
-            if isinstance(event, StoredState):
-                self.state, self._new = event, []  # type: ignore[assignment]
-            elif self.state.coverage is not None:
+        states = self._read_log(path)
+        self.state = next(states, self.state)
+        for state in states:
+            if self.state.coverage is not None:
                 msg = (
                     f"The log in {sanitize_text(folder, 120)} is broken: it goes on after its end. "
                     f"{RESTART_HINT}"
                 )
                 raise OptionError(msg)
-            else:
-                self._apply_event(event)
+            self._take_state(state)
         # The log does not contain the rows of parts any more.
         lost = find_lost_part(folder, self.state.parts)
         if lost is not None:
@@ -519,8 +473,8 @@ class HarvestStore(Generic[State]):
         self._parts = [Part(_read_segments(path), path=path) for path in paths]
         self._save_full_part()
 
-    def _read_log(self, path: Path) -> Iterator[Any]:
-        """Yield the lines after the header; an incomplete last one is removed from the file."""
+    def _read_log(self, path: Path) -> Iterator[State]:
+        """Yield the states in the log; an incomplete last line is removed from it."""
         with path.open("rb") as file:
             self._check_header(path, file.readline())
             end = file.tell()
@@ -528,71 +482,62 @@ class HarvestStore(Generic[State]):
                 if not text.endswith(b"\n"):
                     break
                 end += len(text)
-                yield self._parse_line(path, number, text)
+                try:
+                    yield self.decoder.decode(text)
+                except msgspec.MsgspecError as error:
+                    msg = (
+                        f"{sanitize_text(path, 120)}, line {number} is broken: "
+                        f"{sanitize_text(error, 120).rstrip('.')}. {RESTART_HINT}"
+                    )
+                    raise OptionError(msg) from None
         if end < path.stat().st_size:
             os.truncate(path, end)
             sync_folder(path.parent)
 
     def _check_header(self, path: Path, text: bytes) -> None:
         header, own, shown = parse_header(path, text), self.header, sanitize_text(path, 120)
-        if (header.get("query"), header.get("source")) != (own.query, own.source):
-            found, wanted = _show_difference(str(header.get("query")), own.query)
+        if (header.query, header.source) != (own.query, own.source):
+            found, wanted = _show_difference(header.query, own.query)
             msg = (
-                f"{shown} is the log of {found} from "
-                f"{sanitize_text(header.get('source'), 120)}, and this harvest is "
-                f"{wanted} from {own.source}. {RESTART_HINT}"
+                f"{shown} is the log of {found} from {sanitize_text(header.source, 120)}, and this "
+                f"harvest is {wanted} from {own.source}. {RESTART_HINT}"
             )
-        elif header.get("fields") != own.fields:
+        elif header.fields != own.fields:
             found, wanted = (
                 "no fields=" if text is None else f"fields={sanitize_text(repr(text), 120)}"
-                for text in (header.get("fields"), own.fields)
+                for text in (header.fields, own.fields)
             )
             msg = f"{shown} is the log of {found}, and this harvest has {wanted}. {RESTART_HINT}"
-        elif own.twice and not header.get("twice"):
+        elif own.twice and not header.twice:
             msg = f"{shown} is the log of a harvest without twice=True. {RESTART_HINT}"
         else:
             # The parts have the types of their time, though the schema may have changed since.
-            own.shape, own.twice = header.get("shape"), header.get("twice", False)
+            own.shape, own.twice = header.shape, header.twice
             return
-        raise OptionError(msg)
-
-    def _parse_line(self, path: Path, number: int, text: bytes) -> Any:  # noqa: ANN401 - of the decoder's type
-        try:
-            return self.decoder.decode(text)
-        except msgspec.MsgspecError as error:
-            reason = sanitize_text(error, 120).rstrip(".")
-        msg = f"{sanitize_text(path, 120)}, line {number} is broken: {reason}. {RESTART_HINT}"
         raise OptionError(msg)
 
     def _restart_log(self, folder: Path) -> None:
         """Replace the log by its header and the state."""
-        self._close_log()
         lines = dump_valid_json(self.header), dump_valid_json(self.state), b""
         write_durably(folder / LOG_NAME, b"\n".join(lines))
 
-    def _close_log(self) -> None:
-        if self._log is not None:
-            self._log.close()
-            self._log = None
+    def _log_state(self, **new: object) -> None:
+        """Append the state to the log of a folder, and wait until it is on the disk.
 
-    def _append_event(self, event: msgspec.Struct) -> None:
-        """Append a line to the log of a folder, and wait until it is on the disk."""
+        Parameters
+        ----------
+        new
+            Rows, and the new items of the lists that only grow, in their place.
+        """
         assert self.folder is not None  # noqa: S101 - for mypy
-        if self._log is None:
-            self._log = (self.folder / LOG_NAME).open("ab")
-        self._log.write(dump_valid_json(event) + b"\n")
-        self._log.flush()
-        os.fsync(self._log.fileno())
+        line = dump_valid_json(msgspec.structs.replace(self.state, **new)) + b"\n"
+        with (self.folder / LOG_NAME).open("ab") as log:
+            log.write(line)
+            log.flush()
+            os.fsync(log.fileno())
 
-    def _add_event(self, event: msgspec.Struct) -> None:
-        """Log an event, which is safe from interruption then, and apply it."""
-        if self.folder is not None:
-            self._append_event(event)
-        self._apply_event(event)
-        self._save_full_part()
-
-    def _apply_event(self, event: Any) -> None:  # noqa: ANN401 - of the class of the events
-        """Change the state and the rows as an event does."""
+    def _take_state(self, state: State) -> None:
+        """Take a state of the log with its rows and what is new."""
         raise NotImplementedError
 
     # -- the rows
@@ -609,13 +554,9 @@ class HarvestStore(Generic[State]):
     def _list_parts(self) -> list[Part]:
         return [*self._parts, *self._new]
 
-    def load_tables(self) -> list[pa.Table]:
-        """Return the rows of each part."""
-        return [part.load() for part in self._list_parts()]
-
     def load_table(self) -> pa.Table:
         """Return all rows."""
-        return self._concat(self.load_tables())
+        return self._concat([part.load() for part in self._list_parts()])
 
     def _save_full_part(self) -> None:
         """Write a part and the state if there are enough rows."""
@@ -639,31 +580,26 @@ class HarvestStore(Generic[State]):
         self, number: int, table: pa.Table, segments: list[tuple[int, int]], **about: str
     ) -> Part:
         assert self.folder is not None  # noqa: S101 - for mypy
+        header = self.header
+        about |= {"harvest": str(header.version), "query": header.query, "source": header.source}
+        about |= {} if header.fields is None else {"fields": header.fields}
         about |= {"readings": dump_valid_json(segments).decode()}
-        write_part(self.folder, number, table, self.header.build_metadata() | about)
+        write_part(self.folder, number, table, about)
         return Part(segments, path=build_part_path(self.folder, number))
-
-    def add_hint(self, error: GqlnbError) -> None:
-        """Say in an error that the rows so far are in the folder."""
-        # The message of an error with problems is made of them.
-        if self.folder is not None and error.args and not getattr(error, "problems", ()):
-            error.args = (f"{error.args[0]} {RESUME_HINT}", *error.args[1:])
 
     @property
     def coverage(self) -> Coverage:
         """The report on the harvest, which is finished or stopped."""
-        coverage = self.state.coverage or self._paused
-        assert coverage is not None  # noqa: S101 - for mypy
-        return coverage
-
-    def pause(self, coverage: Coverage) -> None:
-        """Keep the report on a stopped harvest, which the next run continues."""
-        self._paused = coverage
+        assert self.state.coverage is not None  # noqa: S101 - for mypy
+        return self.state.coverage
 
     def finish(self, coverage: Coverage) -> None:
-        """Write the report, and mark the harvest as ended."""
+        """Take the report; unless the harvest was stopped, write it, and mark it as ended."""
         self.state.coverage = coverage
-        report = self.header.encode_report(coverage)
+        if coverage.stopped:  # the next run continues
+            return
+        about = {"query": self.header.query, "source": self.header.source}
+        report = dump_valid_json(about | coverage.to_dict())
         if self.folder is not None:
             write_durably(self.folder / COVERAGE_NAME, msgspec.json.format(report, indent=1))
         self.save_state(coverage=report.decode())

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
 from collections import Counter, defaultdict, deque
-from copy import copy
 from dataclasses import dataclass
 from itertools import pairwise
 from math import ceil
@@ -17,10 +16,10 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar, r
 import msgspec
 
 from gqlnb.errors import AnswerError
-from gqlnb.lists.report import Coverage, Gap
+from gqlnb.lists.report import Counters, Gap, StoredState
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Generator, Mapping, Sequence
 
     Result = TypeVar("Result")
     Steps = Generator[list["PageRequest"], list["Page"], Result]
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
 FILL = 0.97  # of a page
 MOST_WINDOWS = 16  # that are planned and read together
 ROUNDS = 5  # of counts
-ROUNDS_OF_PARTS = 4  # of a large window: with 2 its parts are less full, 1.05 pages instead of 1.04
 SPARE = 0.01  # of a page, which windows leave free, so that the next ones can be cut as well
 
 
@@ -181,11 +179,6 @@ class Plan:
         self._unit = MOST_WINDOWS if count > largest else 1
         self._most = largest if self._unit > 1 else room
 
-    @property
-    def is_large(self) -> bool:
-        """Whether its parts will be cut again."""
-        return self._unit > 1
-
     def _choose_sizes(self, left: int) -> tuple[float, int, int]:
         """Return the wanted, the least and the most rows of the next part, of `left` rows."""
         room, unit = self._room, self._unit
@@ -288,7 +281,7 @@ def plan_windows(
         The parts, in rising order, with their numbers of rows; some may have more than a page.
     """
     plan = Plan(window, count, room=room, usual=usual)
-    for _ in range(ROUNDS_OF_PARTS if plan.is_large else ROUNDS):
+    for _ in range(ROUNDS):
         cuts = plan.propose_cuts()
         if not cuts:
             break
@@ -321,14 +314,20 @@ class Task(Generic[Request]):
     ----------
     steps
         The generator.
+    subject
+        What it harvests.
     answers
         The answers so far, by place.
     missing
         Number of answers that it waits for.
     """
 
-    def __init__(self, steps: Generator[list[Request], list[Any], None]) -> None:
-        self.steps = steps
+    def __init__(
+        self,
+        steps: Generator[list[Request], list[Any], None],
+        subject: Any = None,  # noqa: ANN401 - of each kind of harvest
+    ) -> None:
+        self.steps, self.subject = steps, subject
         self.answers: list[Any] = []
         self.missing = 0
 
@@ -432,40 +431,25 @@ Rows = dict[str, Row]
 PageAnswer = tuple[PageRequest, Page]
 
 
-class HarvestState(msgspec.Struct):
+class HarvestState(StoredState, kw_only=True):
     """What is known at one time: the windows that were read, the others, and the cost.
 
     Attributes
     ----------
-    expected
-        Number of rows at the beginning; None before the first answer.
-    pages, counts, repeated, windows, agreed, gaps
-        As of :class:`gqlnb.lists.report.Coverage`.
     noise
         By how many rows counts vary from answer to answer.
     may_vary
         Whether the first counts differ, and it is not known yet why.
     todo
         The spans to harvest, with their counts if they are known; None before the first is planned.
+    answers
+        The answers of an interrupted run to requests for these spans, which are not sent again.
     """
 
-    expected: int | None = None
-    pages: int = 0
-    counts: int = 0
-    repeated: int = 0
     noise: int = 0
     may_vary: bool = False
     todo: list[tuple[Window, int | None]] | None = None
-    windows: int = 0
-    agreed: int = 0
-    gaps: list[Gap] = []
-
-    def close_window(self, closed: ClosedWindow) -> None:
-        """Add a window that was read. No list is changed in place, as copies of this share them."""
-        self.windows += 1
-        self.agreed += closed.agreed
-        if closed.gap is not None:
-            self.gaps = [*self.gaps, closed.gap]
+    answers: list[PageAnswer] = msgspec.field(default_factory=list)
 
     def is_open(self, window: Window) -> bool:
         """Return whether a window is still to be harvested, alone or in a span."""
@@ -473,48 +457,24 @@ class HarvestState(msgspec.Struct):
         return spans is None or any(low <= window.low < high for (low, high, _), _ in spans)
 
 
-class ClosedWindow(NamedTuple):
-    """A window that was read.
-
-    Attributes
-    ----------
-    window
-        The window.
-    rows
-        Its rows.
-    agreed
-        Whether only two orders agree, as its counts vary.
-    gap
-        The reason why its rows may not be all; None if they are.
-    """
-
-    window: Window
-    rows: list[Row]
-    agreed: bool = False
-    gap: Gap | None = None
-
-
 class SpanTask(Task[PageRequest]):
-    """The harvest of a span.
+    """The harvest of a span: a window, and its count if it is known.
 
     Attributes
     ----------
-    span
-        The window to harvest, and its count if it is known.
-    closed
-        The windows that it closes.
     todo
         The spans that it leaves to other tasks.
-    repeated
-        Number of windows that it read again.
+    rows
+        The rows of the windows that it closes.
+    counters
+        Their numbers, and their gaps.
     """
 
-    def __init__(self, span: tuple[Window, int | None], steps: Steps[None]) -> None:
-        super().__init__(steps)
-        self.span = span
-        self.closed: list[ClosedWindow] = []
+    def __init__(self, steps: Steps[None], subject: object) -> None:
+        super().__init__(steps, subject)
         self.todo: list[tuple[Window, int | None]] = []
-        self.repeated = 0
+        self.rows: list[Row] = []
+        self.counters = Counters()
 
 
 class WindowHarvest(TaskQueue[PageRequest, SpanTask]):
@@ -530,13 +490,11 @@ class WindowHarvest(TaskQueue[PageRequest, SpanTask]):
         Number of spans to plan and read at once.
     twice
         Whether to read each window a second time.
-    answers
-        Answers of an interrupted run, which are not requested again.
 
     Attributes
     ----------
     state
-        The windows that were read, and the cost.
+        The windows that were read, and the cost; it changes with each answer.
     page_size
         Most rows of a page; smaller after pages that were too large.
     """
@@ -548,10 +506,9 @@ class WindowHarvest(TaskQueue[PageRequest, SpanTask]):
         *,
         tasks: int = 10,  # their counts share requests: 46 requests for 18,400 rows
         twice: bool = False,
-        answers: Iterable[PageAnswer] = (),
     ) -> None:
         super().__init__()
-        self.state = HarvestState() if state is None else copy(state)
+        self.state = HarvestState() if state is None else state
         self.page_size = source.page_size
         self._source, self._twice, self._width = source, twice, tasks
         self._count_order = source.orders - 1
@@ -559,7 +516,7 @@ class WindowHarvest(TaskQueue[PageRequest, SpanTask]):
         self._rows: list[Row] = []  # of the windows that were closed
         self._answers: list[tuple[TaskRequest[PageRequest], Page]] = []
         self._known: defaultdict[PageRequest, list[Page]] = defaultdict(list)
-        for request, page in answers:
+        for request, page in self.state.answers:
             self._known[request].append(page)
         self._todo = [(source.whole, None)] if self.state.todo is None else list(self.state.todo)
 
@@ -598,35 +555,10 @@ class WindowHarvest(TaskQueue[PageRequest, SpanTask]):
         rows, self._rows = self._rows, []
         return rows
 
-    def build_coverage(
-        self,
-        got: int,
-        *,
-        gaps: Sequence[Gap] = (),
-        field_errors: Mapping[str, int] | None = None,
-        notes: Iterable[str] = (),
-        stopped: bool = False,
-    ) -> Coverage:
-        """Return the report on the state, for a number of rows, with further gaps and notes."""
-        state = self.state
-        return Coverage(
-            expected=state.expected,
-            got=got,
-            windows=state.windows,
-            pages=state.pages,
-            counts=state.counts,
-            repeated=state.repeated,
-            agreed=state.agreed,
-            gaps=(*gaps, *state.gaps),
-            field_errors=dict(field_errors or {}),
-            notes=tuple(notes),
-            stopped=stopped,
-        )
-
     def _start_tasks(self) -> None:
         while self._todo and len(self._tasks) < (1 if self.state.may_vary else self._width):
             span = self._todo.pop()
-            self._start_task(SpanTask(span, self._harvest_span(*span)))
+            self._start_task(SpanTask(self._harvest_span(*span), span))
 
     def _recall_answer(self, request: PageRequest) -> Page | None:
         known = self._known.get(request)
@@ -634,12 +566,14 @@ class WindowHarvest(TaskQueue[PageRequest, SpanTask]):
 
     def _end_task(self, task: SpanTask) -> None:
         self._todo += task.todo
-        self.state.repeated += task.repeated
-        for closed in task.closed:
-            self._rows += closed.rows
-            self.state.close_window(closed)
-        open_spans = [other.span for other in self._tasks.values()]
-        self.state.todo = [*self._todo, *open_spans[::-1]]
+        self._rows += task.rows
+        state, counted = self.state, task.counters
+        state.windows += counted.windows
+        state.repeated += counted.repeated
+        state.agreed += counted.agreed
+        state.gaps += counted.gaps
+        open_spans = [other.subject for other in self._tasks.values()]
+        state.todo = [*self._todo, *open_spans[::-1]]
 
     def _check_rows(self, window: Window, page: Page) -> None:
         """Raise AnswerError if most rows lie outside of their window."""
@@ -675,14 +609,17 @@ class WindowHarvest(TaskQueue[PageRequest, SpanTask]):
         rows: Mapping[str, Row],
         *,
         agreed: bool = False,
-        gap: Gap | None = None,
+        expected: int = 0,
+        why: str = "",
     ) -> None:
-        own = [row for row in rows.values() if window.contains(row)]
-        self._task.closed.append(ClosedWindow(window, own, agreed, gap))
-
-    def _leave_gap(self, window: Window, rows: Mapping[str, Row], expected: int, why: str) -> None:
-        text = self._source.format_window(window)
-        self._close(window, rows, gap=Gap(text, expected, len(rows), why))
+        """Take the rows of a window, with a gap if there is a reason why they may not be all."""
+        self._task.rows += [row for row in rows.values() if window.contains(row)]
+        counters = self._task.counters
+        counters.windows += 1
+        counters.agreed += agreed
+        if why:
+            text = self._source.format_window(window)
+            counters.gaps += (Gap(text, expected, len(rows), why),)
 
     # -- the steps of a task
 
@@ -746,7 +683,7 @@ class WindowHarvest(TaskQueue[PageRequest, SpanTask]):
             if self._doubts in FIRST_DOUBTS and not self.state.noise:
                 yield from self._measure_noise(each.window)
         noise = self.state.noise
-        self._task.repeated += sum(
+        self._task.counters.repeated += sum(
             not (noise and is_whole(each.window, each.page, noise)) for each in doubtful
         )
         for each in proved:
@@ -778,7 +715,8 @@ class WindowHarvest(TaskQueue[PageRequest, SpanTask]):
         """Plan a window again whose page of `size` was too large, or had too many rows."""
         if page.heavy and size == 1:
             why = "The endpoint answers no page, however small, as it were too large."
-            self._leave_gap(window, page.map_rows(), max(page.total, count), why)
+            expected = max(page.total, count)
+            self._close(window, page.map_rows(), expected=expected, why=why)
         elif window.is_single and page.total > self.page_size:
             yield from self._read_single(window, page.total)
         else:
@@ -803,7 +741,7 @@ class WindowHarvest(TaskQueue[PageRequest, SpanTask]):
         for each in left:
             expected = Counter(each.totals).most_common(1)[0][0]
             why = "Counts and rows differ in every order."
-            self._leave_gap(each.window, each.rows, expected, why)
+            self._close(each.window, each.rows, expected=expected, why=why)
 
     def _judge_again(self, reading: WindowPages, page: Page) -> bool:
         """Return whether a further page of a window proves its rows; then it is closed."""
@@ -837,10 +775,7 @@ class WindowHarvest(TaskQueue[PageRequest, SpanTask]):
             (page,) = yield [PageRequest(window, self._count_order)]
             if not page.total == count == len(rows):
                 why = f"Rows of one second moved between {source.inner_name} while they were read."
-        if why:
-            self._leave_gap(window, rows, count, why)
-        else:
-            self._close(window, rows)
+        self._close(window, rows, expected=count, why=why)
 
     def _split_inner(self, window: Window, count: int) -> Steps[list[tuple[Window, int]]]:
         """Cut a single value by the second column until each part is within the cap."""

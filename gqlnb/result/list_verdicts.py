@@ -6,8 +6,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from graphql import Undefined, get_named_type
-from graphql.utilities import value_from_ast_untyped
+from graphql import get_named_type
 
 from gqlnb.document.paged_fields import WRAPPER_NAMES
 from gqlnb.document.paging_conventions import (
@@ -16,9 +15,12 @@ from gqlnb.document.paging_conventions import (
     NEXT_POINTERS,
     PageArguments,
     find_page_info,
+    format_argument,
     is_limit_name,
     read_default,
+    read_integer,
 )
+from gqlnb.document.selections import merge_defaults, read_values
 from gqlnb.document.suspect_lists import (
     CURSOR_WORDS,
     SIZE_WORDS,
@@ -29,15 +31,15 @@ from gqlnb.document.suspect_lists import (
     is_named_after,
     is_round,
     is_usual,
+    list_leaves,
     may_be_short,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from graphql import GraphQLArgument
-
     from gqlnb.document.document import Document
+    from gqlnb.document.suspect_lists import ArgumentLeaf
 
 TOTAL = re.compile(r"(?i:count|total)$")  # of all rows; `number` may be that of a page
 NUMERIC_TEXT = re.compile(r"[0-9]{1,9}(\.0)?")  # of a scalar that is sent as text, or a float
@@ -192,11 +194,10 @@ def _read_page_signs(
     # What counts in the object of a page, or beside a list that goes on, counts its rows.
     is_page = more is not None or name in WRAPPER_NAMES
     counts = {
-        key: value
+        key: count
         for key, value in siblings.items()
         if (is_count_name(key, [name]) or (is_page and key.endswith("Count")))
-        and isinstance(value, int)
-        and not isinstance(value, bool)
+        and (count := read_integer(value)) is not None
     }
     larger = next((key for key, count in counts.items() if count > rows), None)
     if larger is not None:
@@ -328,37 +329,28 @@ def _collect_sizes(
 ) -> Sizes:
     """Return the arguments of the fields that lead to a list, without the first `above` fields."""
     kind: Any = None if document.schema is None else document.schema.query_type
-    declarations = document.variables.items()
-    defaults = {name: node.default_value for name, node in declarations if node.default_value}
-    values = {name: value_from_ast_untyped(node) for name, node in defaults.items()}
-    values |= variables
+    values = merge_defaults(document, variables)
     sizes = Sizes([], [], is_known=True)
     takes_cursor = False
     for depth in range(1, len(path) + 1):
         node, holder = document.find_field(path[:depth]), kind
         if node is None:
             break
-        given = {
-            argument.name.value: value_from_ast_untyped(argument.value, values)
-            for argument in node.arguments or ()
-        }
+        given = read_values({it.name.value: it.value for it in node.arguments or ()}, values)
         declared = getattr(kind, "fields", {}).get(node.name.value)
-        untried = []
-        if declared is not None:
-            for name, argument in declared.args.items():
-                if name not in given:
-                    given[name] = read_default(argument) or None  # 0 by default is no size
-                if get_named_type(argument.type).name == "ID":
-                    given.pop(name)
-                elif str(argument.type) == "Int" and given[name] in (None, Undefined, 0, 1):
-                    untried.append(name)
-            untried += _list_untried_members(declared.args, given)
-            takes_cursor |= any(is_named_after(name, CURSOR_WORDS) for name in declared.args)
+        arguments = {} if declared is None else declared.args
+        leaves = list_leaves({n: a for n, a in arguments.items() if str(a.type) != "Int!"}, given)
+        for name, argument in arguments.items():
+            if name not in given:
+                given[name] = read_default(argument) or None  # 0 by default is no size
+            if get_named_type(argument.type).name == "ID":
+                given.pop(name)
+        takes_cursor |= any(is_named_after(name, CURSOR_WORDS) for name in arguments)
         kind = None if declared is None else get_named_type(declared.type)
         if depth > above:
-            sizes.untried.extend(untried)
+            sizes.untried.extend(format_argument(it.path) for it in leaves if _is_untried(it))
             for name, value in given.items():
-                sizes.numbers.extend(_iterate_leaves(name, value))
+                sizes.numbers.extend(_iterate_numbers(name, value))
     fields = getattr(kind, "fields", {})
     info = find_page_info(holder, PageArguments("cursor")) if takes_cursor else None
     token = "" if info is None else ".".join(info.cursor)
@@ -366,28 +358,19 @@ def _collect_sizes(
     return sizes._replace(untried=untried, token=token if token in POINTERS else "")
 
 
-def _list_untried_members(
-    arguments: Mapping[str, GraphQLArgument], given: Mapping[str, object]
-) -> Iterator[str]:
-    """Yield the members of input objects that may be the size or the place of a page."""
+def _is_untried(leaf: ArgumentLeaf) -> bool:
+    """Return whether an argument without a value may be the size or the place of a page."""
     # Most other integers in input objects are parts of filters.
-    for name, argument in arguments.items():
-        value = given.get(name)
-        set_members = value if isinstance(value, dict) else {}
-        for member, field in getattr(get_named_type(argument.type), "fields", {}).items():
-            is_unset = set_members.get(member) in (None, 0, 1)
-            if is_unset and "Int" in str(field.type) and is_named_after(member, PAGE_MEMBERS):
-                yield f"{name}.{member}"
+    depth = len(leaf.path)
+    is_near = depth == 1 or (depth == 2 and is_named_after(leaf.name, PAGE_MEMBERS))
+    return is_near and leaf.type.name == "Int" and leaf.value in {None, 0, 1}
 
 
-def _iterate_leaves(name: str, value: object) -> Iterator[tuple[str, int]]:
+def _iterate_numbers(name: str, value: object) -> Iterator[tuple[str, int]]:
     if isinstance(value, dict):
         for member, inner in value.items():
-            yield from _iterate_leaves(f"{name}.{member}", inner)
+            yield from _iterate_numbers(f"{name}.{member}", inner)
     elif isinstance(value, str | float) and NUMERIC_TEXT.fullmatch(str(value)):
         yield name, int(float(value))
-    elif isinstance(value, int) and not isinstance(value, bool):
-        yield name, value
-
-
-# Apart from the verdicts: a display needs no graphql-core, which they import.
+    elif (number := read_integer(value)) is not None:
+        yield name, number

@@ -15,18 +15,6 @@ from gqlnb.http.messages import Response
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = [
-    "Close",
-    "Endpoint",
-    "Reset",
-    "Wire",
-    "answer",
-    "build_cut_answers",
-    "chunked",
-    "json_answer",
-    "squeezed",
-]
-
 JSON = "application/json"
 
 

@@ -124,7 +124,7 @@ def test_pages_that_are_too_large_become_smaller() -> None:
             is_heavy = first > most
             windows.feed(task, Page(0, heavy=True) if is_heavy else answer(window, first))
             ids |= {row.id for row in windows.take_rows()}
-        coverage = windows.build_coverage(len(ids))
+        coverage = windows.state.build_coverage(len(ids))
         assert windows.state.todo == []
         assert (coverage.complete, bool(coverage.gaps)) == (complete, not complete)
         assert len(ids) == (1000 if complete else 0)
@@ -151,12 +151,13 @@ def test_a_harvest_continues_at_any_moment() -> None:
         first = WindowHarvest(build_source())
         before, answers, ids = run(first, moment)
         state = msgspec.json.decode(msgspec.json.encode(first.state), type=HarvestState)
-        second = WindowHarvest(build_source(), state, answers=answers)
+        state.answers = answers
+        second = WindowHarvest(build_source(), state)
         after, _, others = run(second)
         assert sorted(before + after) == sorted(whole)
         assert sorted(ids + others) == sorted(every)
         assert second.state.todo == []
-        assert second.build_coverage(1000).complete
+        assert second.state.build_coverage(1000).complete
 
 
 def test_a_harvest_continues_without_answers() -> None:

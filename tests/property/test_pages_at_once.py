@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gqlnb import Client, Schema
+from gqlnb.client.endpoint import PagingOptions
 
 SDL = """
 type Query { a(first: Int, after: String): Rows! b(first: Int, after: String): Rows! me: Me! }
@@ -72,7 +73,7 @@ def test_the_order_of_responses_does_not_change_paging(data):
         b(first: {of_b}) {{ {count_b} nodes {{ n }} }}
         me {{ a(first: {of_b}) {{ totalCount nodes {{ n }} }} }} }}"""
     client = Client(served(draw(st.sampled_from(list(WRITTEN))), sizes))
-    walk = client._pager.start_crawler(text, None, None, {"max_results": most})
+    walk = client._pager.start_crawler(text, None, None, PagingOptions(max_results=most))
     walk._sizes._grows = False  # the bound below is that of steady sizes
     asks, width = [walk.build_first_request()], draw(st.integers(1, 7))
     while asks:

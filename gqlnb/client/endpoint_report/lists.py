@@ -229,7 +229,7 @@ class ListExaminer:
         try:
             trial = next(trials)
             while True:
-                reply = self._execute(trial.values)
+                reply = self._execute(trial)
                 answer = (None, self._refusal[0]) if reply is None else (reply.data, "")
                 trial = trials.send(answer)
         except StopIteration as stop:

@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from gqlnb.client.paging.offset_cursors import are_offsets, detect_offset_format
-from gqlnb.document.paging_conventions import format_argument, get_at_path
+from gqlnb.document.paging_conventions import (
+    are_offsets,
+    detect_offset_format,
+    format_argument,
+    get_at_path,
+)
 from gqlnb.document.selections import ADDED_PREFIX, is_on_path
 from gqlnb.document.suspect_lists import is_usual
 from gqlnb.result.paging_report import COMPLETE, LIMITS_REACHED
@@ -38,6 +42,11 @@ LAST_ROW = (
 SHARED_CURSORS = (
     "rows of one page have the same cursor, so that others with it may be missing between two "
     "pages. Order by an id."
+)
+MOVED = "items moved between two pages."
+LOST_ROW = (
+    "the second page does not begin with the row after its cursor, so that others may be missing "
+    "between pages, too. Order by an id."
 )
 MAY_CONTINUE = (
     "the list may have more items, but its object cannot be requested again: give it larger pages "
@@ -127,7 +136,6 @@ def _follow_cursor(
 ) -> str | None:
     field, info, evidence = cursor.field, cursor.field.info, cursor.evidence
     more = get_at_path(page, info.more) if info.more else None
-    row = cursor.get_last_row(page)
     # Where tokens come from protocol buffers, as in MLflow, the last one is an empty text.
     following = cursor.read_row_cursor(page) if info.is_of_row else get_at_path(page, info.cursor)
     size, length = field.arguments.found_size or 0, evidence.last_length + cursor.place.dropped
@@ -135,7 +143,8 @@ def _follow_cursor(
         return SHARED_VALUE.format(".".join(info.cursor))
     following = None if following == "" else following
     if following is None and field.is_connection and not field.backward:
-        following = get_at_path(row, ("cursor",))
+        rows = page.get(field.items[0].key)
+        following = get_at_path(rows[-1], ("cursor",)) if isinstance(rows, list) and rows else None
     is_held = info.is_of_row or isinstance(get_at_path(page, info.cursor[:-1]), dict)
     is_unknown = not is_held or (bool(info.more) and more is None)
     # With a bound such as `before:`, hasNextPage may refer to the items beyond the bound; in
@@ -166,7 +175,10 @@ def _follow_cursor(
         )
         return None if evidence.is_verifying else COMPLETE
     evidence.is_verifying = False
-    return "max_results" if cut else cursor.move_to(following)
+    reason = "max_results" if cut else cursor.move_to(following)
+    if reason is None:
+        cursor.repeat_last_row(page)
+    return reason
 
 
 def _verify_end(cursor: ListCursor, following: object, *, cut: bool) -> str | None:

@@ -13,11 +13,15 @@ from collections.abc import Mapping
 from copy import deepcopy
 from functools import partial
 from itertools import islice
+from math import gcd
+from sys import maxsize
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from gqlnb.client.paging.completeness import (
+    LOST_ROW,
     MAY_CONTINUE,
+    MOVED,
     SHARED_LIMIT,
     CompletenessDoubts,
     SharedLimit,
@@ -59,6 +63,7 @@ from gqlnb.document.paging_conventions import (
     format_argument,
     get_at_path,
     is_null,
+    read_integer,
 )
 from gqlnb.document.paging_plan import PlannedPage, get_key_variable
 from gqlnb.document.selections import ADDED_PREFIX
@@ -73,15 +78,21 @@ from gqlnb.errors import (
 from gqlnb.http.error_responses import is_transient_error
 from gqlnb.result.answer_notes import merge_extensions
 from gqlnb.result.paging_report import COMPLETE, MORE_PAGES_FOLLOW, NO_LIST, STOPPED, Report
-from gqlnb.result.result import Result, attach_forms, get_shape, hide_decimals, restore_decimals
+from gqlnb.result.result import (
+    Result,
+    attach_forms,
+    get_shape,
+    hide_decimals,
+    keep_crawler,
+    restore_decimals,
+)
 from gqlnb.result.shape import build_response_shape, observe_forms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from gqlnb.client.endpoint import PagingOptions
     from gqlnb.client.paging.cursors import Position, ResponsePath
-    from gqlnb.client.paging.experiments import Trial
-    from gqlnb.client.paging.options import PagingLimits
     from gqlnb.document.paged_fields import PagedField
     from gqlnb.document.paging_plan import PagingPlan
     from gqlnb.result.shape import ScalarForms
@@ -106,8 +117,6 @@ class Crawler:
     ----------
     plan
         Its paged fields.
-    variables
-        Its JSON-like variables.
     limits
         The limits of paging.
     source
@@ -149,8 +158,7 @@ class Crawler:
     def __init__(
         self,
         plan: PagingPlan,
-        variables: Mapping[str, Any],
-        limits: PagingLimits,
+        limits: PagingOptions,
         source: str,
         *,
         keep: bool = True,
@@ -158,7 +166,7 @@ class Crawler:
         remarks: Iterable[str] = (),
         roles: dict[tuple[str, str], ListRole] | None = None,
     ) -> None:
-        self._variables, self.limits, self.fault = dict(variables), limits, plan.document.fault
+        self.limits, self.fault = limits, plan.document.fault
         self._source, self._keep, self._endpoint_maximum = source, keep, most
         self.handed_out = False
         self.advises = True
@@ -194,6 +202,7 @@ class Crawler:
         self._shared_limits: defaultdict[PagedField, SharedLimit] = defaultdict(SharedLimit)
         self._stopped: dict[ListCursor, None] = {}
         self._lost: dict[ListCursor, str] = {}  # their next page came as null
+        self._rounding: set[PagedField] = set()  # their offsets count whole pages
         self._undecided: list[ListCursor] = []  # they ended with MAY_CONTINUE
         self._doubts = CompletenessDoubts(plan.path)
         self._experiments.begin(plan, self._doubts)
@@ -214,7 +223,7 @@ class Crawler:
         """Return the first request."""
         if self._is_plain:
             document = self._plan.document
-            return PageRequest(document.text, self._variables, operation=document.name)
+            return PageRequest(document.text, self._plan.variables, operation=document.name)
         text, variables = self._plan.write_first_request(
             self._sizes.list_edits(), counts=self._requests_counts, infos=self._requests_infos
         )
@@ -226,31 +235,30 @@ class Crawler:
         # inner lists that are found meanwhile may fill it.
         if not self.begun:
             return [self.build_first_request()]
-        if self._is_spent:
+        if self._left <= 0:
             self._skip_verification()
             return []
         if self._experiments.trial is not None:
-            return [self._build_trial(self._experiments.trial)]
+            written = self._plan.write_trial(*self._experiments.trial, self._sizes.list_edits())
+            self._trial_request = PageRequest(*written)
+            return [self._trial_request]
         if self._experiments.new_plan is not None:
             self._start(self._experiments.new_plan)
             return [self.build_first_request()]
-        most = self.limits.max_requests
-        left = None if most is None else most - self.requests
         self._close_proved()
         batch = max(1, self._sizes.grow_batch(self._batch) >> self._sizes.scale)
         self._open.sort(key=lambda it: it.build_sort_key(self._field_order[it.field]))
         self._round += 1
         is_trial = bool(self._open and self._open[0].attempts) and self._fails_alone is None
         batch = 1 if is_trial else batch
-        count = (1 if is_trial else max(1, len(self._open) // batch)) if self._open else 0
-        count = count if left is None else min(count, left)
+        count = 1 if is_trial else max(1, len(self._open) // batch)
         before_growth = self._sizes.requests_before_growth(batch)
-        count = count if before_growth is None else min(count, max(width, before_growth))
+        count = min(count, self._left, max(width, before_growth))
         taken, self._open = self._open[: count * batch], self._open[count * batch :]
         starts = range(0, len(taken), batch)
         requests = [self._build_request(taken[start : start + batch]) for start in starts]
         if self._keep and len(requests) == 1 and not self._open and not self._sizes.scale:
-            room = (width if left is None else min(width, left)) - 1
+            room = min(width, self._left) - 1
             requests += [self._build_request(*ahead) for ahead in self._foresee_pages(taken, room)]
         self._unanswered.update(dict.fromkeys(requests))
         return requests
@@ -319,20 +327,16 @@ class Crawler:
     ) -> PageRequest:
         positions = list(positions or [cursor.place.position for cursor in cursors])
         sizes = [self._choose_size(cursor, len(cursors), step) for cursor in cursors]
-        values = [
-            cursor.place.build_argument(position, size)
-            for cursor, position, size in zip(cursors, positions, sizes, strict=True)
-        ]
         pages = [
-            PlannedPage(cursor.field, size, cursor.key and cursor.key.type_name, value)
-            for cursor, size, value in zip(cursors, sizes, values, strict=True)
+            PlannedPage(c.field, size, c.key and c.key.type_name, c.place.build_argument(at, size))
+            for c, at, size in zip(cursors, positions, sizes, strict=True)
         ]
         counts = self.detects_changes and self._requests_counts
         text, variables = self._plan.write_next_request(
             pages, self._sizes.list_edits(), counts=counts, infos=self._requests_infos
         )
-        for number, (cursor, value) in enumerate(zip(cursors, values, strict=True)):
-            variables[f"{ADDED_PREFIX}c{number}"] = value
+        for number, (cursor, page) in enumerate(zip(cursors, pages, strict=True)):
+            variables[f"{ADDED_PREFIX}c{number}"] = page.position
             cursor.in_flight.add(positions[number])
             cursor.round = self._round
             for index, key in enumerate(cursor.key.values if cursor.key else ()):
@@ -347,18 +351,18 @@ class Crawler:
         if size is None or cursor.is_grown:
             return None if size is None else 2 * cursor.place.received
         if cursor.field.kind == "page":
-            while size > 1 and cursor.place.covered % size:
-                size //= 2  # so that a page number refers to the next items
-            return size
+            return gcd(cursor.place.covered, size)  # so that its number refers to the next items
+        if cursor.field in self._rounding and isinstance(cursor.place.position, int):
+            return gcd(cursor.place.position, size)
         if most is None:
             return size
         kept = min((each.kept for each in cursor.filters if not each.was_shorter), default=0)
         return min(size, most - kept - step * (size - cursor.place.overlap) + cursor.place.overlap)
 
     @property
-    def _is_spent(self) -> bool:
-        most = self.limits.max_requests
-        return self.is_stopped or (most is not None and self.requests >= most)
+    def _left(self) -> int:
+        """Number of requests that may still be sent."""
+        return 0 if self.is_stopped else (self.limits.max_requests or maxsize) - self.requests
 
     # -- answers
 
@@ -406,7 +410,7 @@ class Crawler:
 
     def _add_pages(self, request: PageRequest, result: Result) -> None:
         """Process the pages of an answer in their order; keep those that came early."""
-        self._sizes.note_batch(len(request.cursors), self._batch)
+        self._sizes.full_requests += len(request.cursors) >= self._batch
         self._errors += self._note_errors_without_path(result.errors)
         entries = zip(request.cursors, request.positions, request.sizes, strict=True)
         for number, (cursor, position, size) in enumerate(entries):
@@ -424,7 +428,7 @@ class Crawler:
         """Reopen lists for smaller requests; return whether the request was larger than usual."""
         if len(request.cursors) <= self._batch:
             return False
-        self._sizes.refuse_batch()
+        self._sizes.refused_batch = True
         self._release_cursors(request)
         return True
 
@@ -467,7 +471,10 @@ class Crawler:
             self._doubts.add(field.name, f"the query has `{name}: {size}`.")
         for field in filter(self._plan.has_both_sizes, self._sizes.base_sizes):
             self._doubts.add(field.name, "`first:` and `last:` together leave items out.")
-        self._examine_lists()
+        if not self._is_plain:
+            lists = (suspect for suspect in self._plan.suspects if not suspect.is_nested)
+            self._unpaged_rows += sum(sum(suspect.read_lengths(self.data)) for suspect in lists)
+            self._experiments.examine_lists(self.data)
         self._add_lists(None, self.data)
         self._note_unanswered(self.data, self._errors)
         self._note_errors_without_path(self._errors)
@@ -526,26 +533,22 @@ class Crawler:
                 self._check_left_out(field, holder)
             if field.outer is not outer or field not in self._sizes.base_sizes:
                 continue
-            depth = field.anchor.depth if field.anchor else -1
             begun = []
-            for found in find_lists(holder, field.steps, depth, plain_list=field.is_plain):
-                path = found.path
-                if before and PLAIN_LIST_STEP in before:
-                    path = (int(path[0]) + before[PLAIN_LIST_STEP], *path[1:])
-                elif before:
-                    path = (path[0], int(path[1]) + before[str(path[0])], *path[2:])
-                where_found = (*where, *path)
-                cursor = ListCursor(field, found.value, where_found, keeps_rows=self._keep)
-                cursor.attach(found)
+            for (*path,), page in find_lists(holder, field):
+                cursor = ListCursor(field, page, keeps_rows=self._keep)
+                cursor.attach(holder, path)
+                if before:
+                    path[1] = int(path[1]) + before[str(path[0])]
+                cursor.path = (*where, *(step for step in path if step != PLAIN_LIST_STEP))
                 cursor.place.begin(self._plan.read_start(field))
                 cursor.round, cursor.evidence.longest_answer = self._round, self.longest_answer
                 if outer is None:
                     self._outermost.append(cursor)
                 if field.last_row:
                     cursor.last_page = get_at_path(self.data, field.last_row)
-                    cursor.note_shared_cursors(found.value)
+                    cursor.note_shared_cursors(page)
                 size = self._sizes.get_size(field) or self._plan.read_size(field)
-                self._add_page(cursor, found.value, size)
+                self._add_page(cursor, page, size)
                 begun.append(cursor)
             self._shared_limits[field].add_lists(begun)
 
@@ -562,24 +565,24 @@ class Crawler:
         size = self._plan.read_size(field) or 0
         written = f"`{format_argument(field.arguments.size)}: {size}`"
         cursors = []
-        for found in find_lists(holder, field.steps, -1, plain_list=field.is_plain):
-            cursor = ListCursor(field, found.value, found.path)
+        for _, page in find_lists(holder, field):
+            cursor = ListCursor(field, page)
             cursors.append(cursor)
-            cursor.add_lengths(found.value, size)
+            cursor.add_lengths(page, size)
             if cursor.evidence.last_length >= size > 0:
                 self._note_kept(field.name, written)
             self._unpaged_rows += cursor.evidence.last_length if field.outer is None else 0
-            self._add_lists(field, found.value)
+            self._add_lists(field, page)
         self._shared_limits[field].add_lists(cursors)
 
     def _check_left_out(self, field: PagedField, holder: dict[str, Any]) -> None:
         """Note a doubt for each list that `path` leaves out, unless its first page is the whole."""
-        for found in find_lists(holder, field.steps, -1, plain_list=field.is_plain):
-            cursor = ListCursor(field, found.value, found.path, reachable=True)
+        for _, page in find_lists(holder, field):
+            cursor = ListCursor(field, page, reachable=True)
             cursor.place.begin(self._plan.read_start(field))
-            cursor.add_lengths(found.value, self._plan.read_size(field))
-            self._note_total(cursor, found.value)
-            reason = advance_cursor(cursor, found.value, new=True, cut=False, counted=False)
+            cursor.add_lengths(page, self._plan.read_size(field))
+            self._note_total(cursor, page)
+            reason = advance_cursor(cursor, page, new=True, cut=False, counted=False)
             # A list that would be continued to be sure is judged like one that cannot be.
             counted = (
                 cursor.evidence.total == cursor.evidence.last_length != cursor.place.requested_size
@@ -589,7 +592,7 @@ class Crawler:
             )
             if reason != COMPLETE and not proved:
                 self._doubts.add(field.name, f"{LEFT_OUT}.")
-            self._add_lists(field, found.value)
+            self._add_lists(field, page)
 
     def _add_page_of(
         self,
@@ -626,21 +629,29 @@ class Crawler:
                 cursor, "the endpoint returned a different object than the one requested"
             )
             return
-        if field.kind == "page" and cursor.check_numbering(page):
-            self._open.append(cursor)  # pages are counted from 1, so page 1 was the first one
+        if self._is_misplaced(cursor, page, size):
+            self._open.append(cursor)
             return
         if cursor.is_grown and size is not None:
             size -= cursor.place.received
             page = cursor.leave_out_received(page)
         overlap = cursor.place.overlap
         if overlap and not cursor.remove_overlap(page):
-            self._doubts.add(field.name, "items moved between two pages.")
+            self._doubts.add(field.name, MOVED if self.detects_changes else LOST_ROW)
         if field.info.is_of_row:
             overlap = cursor.drop_repeated_rows(page)
         goes_on = self._add_page(cursor, page, None if size is None else size - overlap)
         if size is not None:
             count = cursor.evidence.last_length + overlap
             self._sizes.note_answer(field, size, count, request.cost, goes_on=goes_on)
+
+    def _is_misplaced(self, cursor: ListCursor, page: Mapping[str, Any], size: int | None) -> bool:
+        """Return whether a page is not the next one, and is now requested in another way."""
+        if cursor.field.kind == "page":
+            return cursor.check_numbering(page)  # they are counted from 1: page 1 was the first one
+        is_rounded = cursor.is_rounded_down(page, size)
+        self._rounding |= {cursor.field} if is_rounded else set()
+        return is_rounded
 
     def _is_behind_last(self, cursor: ListCursor) -> bool:
         """Return whether nothing says that a page exists, and the one before looks like the last.
@@ -714,8 +725,8 @@ class Crawler:
 
     def _note_total(self, cursor: ListCursor, page: Mapping[str, Any]) -> None:
         field = cursor.field
-        total = get_at_path(page, field.total) if field.total else None
-        if not isinstance(total, int) or isinstance(total, bool):
+        total = read_integer(get_at_path(page, field.total)) if field.total else None
+        if total is None:
             return
         evidence = cursor.evidence
         received = cursor.place.received - evidence.last_length
@@ -765,9 +776,8 @@ class Crawler:
         self._unanswered.pop(request, None)
         self.requests += request.sent
         errors = error.result.errors if error.result is not None else ()
-        messages = list_messages(error)
-        if not self.begun and not self._is_plain:
-            return self._restart_first(request, error, messages)
+        messages, is_query_error = list_messages(error), isinstance(error, QueryError)
+        is_first = not (self.begun or self._is_plain)
         # Neither a missing permission nor a rate limit depends on the size of a request.
         may_be_growth = not (isinstance(error, TransportError) and error.status in {401, 403, 429})
         if (
@@ -777,17 +787,13 @@ class Crawler:
             or (may_be_growth and self._refuse_growth(request, errors, messages))
         ):
             return True
-        is_query_error = isinstance(error, QueryError)
-        too_large = (
-            is_overload(error)
-            or (is_query_error and any(map(is_about_size, messages)))
-            or has_size_error(errors)
-        )
         # A limit of cost or aliases is of the whole request: fewer pages keep their size.
         if is_query_error and len(request.cursors) > 1:
             self._batch = max(1, len(request.cursors) // 2)
             self._release_cursors(request)
             return True
+        names_size = is_query_error and not is_first and any(map(is_about_size, messages))
+        too_large = names_size or is_overload(error) or has_size_error(errors)
         if too_large and self._shrink_pages(request):
             return True
         lookups = [cursor for cursor in request.cursors if cursor.key is not None]
@@ -795,34 +801,28 @@ class Crawler:
             self._end_lookups(request, sanitize_text(error, 200))
             return True
         self._release_cursors(request)
-        return False
+        return is_first and self._change_first(error, messages)
 
-    def _restart_first(self, request: PageRequest, error: GqlnbError, messages: list[str]) -> bool:
-        """Return whether to send the first request again, with changes."""
-        too_large = is_overload(error) or has_size_error(
-            error.result.errors if error.result else ()
-        )
-        if too_large and self._shrink_pages(request):
-            return True
+    def _change_first(self, error: GqlnbError, messages: list[str]) -> bool:
+        """Return whether to send the first request with less added to it, or unchanged."""
         if isinstance(error, ReplayError):  # older recordings were made without these fields
             has_infos = self._requests_infos and bool(self._plan.added_infos)
             if has_infos or (self._requests_counts and self._plan.added_counts):
                 self._requests_infos, self._requests_counts = False, has_infos
                 return True
-        if isinstance(error, QueryError):
-            if self._limit_first(messages):
-                return True
-            if self._requests_counts and any(field.last_row for field in self._plan.fields):
-                self._requests_counts = False
-            else:
-                # Sent unchanged, the errors name lines of the user's own text.
-                self._is_plain = True
-                self._sizes.base_sizes.clear()
-                reason = f"The query was not accepted with pages: {sanitize_text(error, 200)}"
-                self._doubts.add("", reason)
+        if not isinstance(error, QueryError):
+            return False
+        if self._limit_first(messages):
             return True
-        self._release_cursors(request)
-        return False
+        if self._requests_counts and any(field.last_row for field in self._plan.fields):
+            self._requests_counts = False
+        else:
+            # Sent unchanged, the errors name lines of the user's own text.
+            self._is_plain = True
+            self._sizes.base_sizes.clear()
+            reason = f"The query was not accepted with pages: {sanitize_text(error, 200)}"
+            self._doubts.add("", reason)
+        return True
 
     def _refuse_growth(
         self,
@@ -877,26 +877,9 @@ class Crawler:
 
     # -- experiments
 
-    def _examine_lists(self) -> None:
-        """Judge the lists that no convention pages; begin experiments where they may be cut."""
-        if self._is_plain:
-            return
-        self._unpaged_rows += sum(
-            sum(suspect.read_lengths(self.data))
-            for suspect in self._plan.suspects
-            if not suspect.is_nested
-        )
-        self._experiments.examine_lists(self.data)
-
     def _note_kept(self, name: str, written: str) -> None:
         self._remarks[f"{name}: {KEPT_AS_WRITTEN.format(written, name)}"] = None
         self._kept[name] = None
-
-    def _build_trial(self, trial: Trial) -> PageRequest:
-        """Return the request of an experiment."""
-        sizes = self._sizes.list_edits()
-        self._trial_request = PageRequest(*self._plan.write_trial(*trial, sizes))
-        return self._trial_request
 
     def _refuse_trial(self, request: PageRequest, error: GqlnbError) -> bool:
         """Process the failure of an experiment; stop all where the endpoint needs a rest."""
@@ -920,11 +903,9 @@ class Crawler:
         self._errors = []
         self.data = self._empty_data()
         for cursor in self._outermost:
-            target = self.data
-            for step in cursor.path:
-                target = target[step]
+            target = get_at_path(self.data, cursor.path)
             cursor.target = {PLAIN_LIST_STEP: target} if cursor.field.is_plain else target
-        return not self._is_spent
+        return self._left > 0
 
     def collect_remaining(self) -> None:
         """Join all pages from now on, without a page that was handed out."""
@@ -959,7 +940,7 @@ class Crawler:
     def is_empty_page(self) -> bool:
         """Whether the present page only shows that there are no more items."""
         is_first = not any(cursor.place.pages > 1 for cursor in self._outermost)
-        has_items = any(cursor.has_paged_items for cursor in self._outermost)
+        has_items = any(cursor.has_items for cursor in self._outermost)
         return not (is_first or has_items or self._errors)
 
     # -- the result
@@ -989,19 +970,15 @@ class Crawler:
     @property
     def expected(self) -> int | None:
         """Number of items in the outermost lists; None if a total is unknown."""
-        totals = [c.evidence.total for c in self._outermost if c.field in self._sizes.base_sizes]
-        known = [total for total in totals if total is not None]
-        has_all = totals and len(known) == len(totals)
-        return sum(known) + self._unpaged_rows if has_all else None
+        return self.count_expected(None)
 
-    @property
-    def wanted(self) -> int | None:
-        """Number of items in the outermost lists up to `max_results`; None if it is unknown."""
-        most = self.limits.max_results
-        known = [c.evidence.total for c in self._outermost if c.evidence.total is not None]
-        if not known or len(known) < len(self._outermost):
+    def count_expected(self, most: int | None) -> int | None:
+        """Return the number of items in the outermost lists, of each at most `most`."""
+        totals = [cursor.evidence.total for cursor in self._outermost]
+        known = [total for total in totals if total is not None]
+        if not known or len(known) < len(totals):
             return None
-        return sum(total if most is None else min(total, most) for total in known)
+        return self._unpaged_rows + sum(min(total, most or total) for total in known)
 
     def name_unproved(self) -> str:
         """Return the names of the lists whose end is not proved yet, for people."""
@@ -1011,17 +988,21 @@ class Crawler:
         return f"{shown}, ..." if names[MAX_NAMED:] else shown
 
     def build_result(self, ended: str | None = None) -> Result:
-        """Return the data so far as one result; `ended` as for :meth:`build_report`."""
+        """Return the data so far as one result, which :meth:`gqlnb.Client.resume` can continue.
+
+        `ended` is the reason if paging was interrupted.
+        """
         result = Result(
             data=self.data,
             errors=tuple(self._errors),
             extensions=self._extensions,
             document=self._plan.document,
             source=self._source,
-            variables=self._variables,
+            variables=self._plan.variables,
             report=self.build_report(ended),
         )
-        return hide_decimals(result) if self._has_decimals else result
+        result = hide_decimals(result) if self._has_decimals else result
+        return keep_crawler(result, self) if self.is_open else result
 
     def build_page(self) -> Result:
         """Return the present page as a result."""
@@ -1034,7 +1015,7 @@ class Crawler:
         self._experiments.judge_later_pages(self.data)
         if ended is None and (self._open or self._held or self._experiments.is_open):
             spent = STOPPED if self.is_stopped else "max_requests"
-            ended = spent if self._is_spent else MORE_PAGES_FOLLOW
+            ended = spent if self._left <= 0 else MORE_PAGES_FOLLOW
         ended = ended or self._doubts.get_first_end()
         open_ = [*self._stopped, *self._open, *self._held][:MAX_REPORTED_CURSORS]
         undecided = Counter(

@@ -8,17 +8,23 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 from gqlnb.client.paging.duplicates import DuplicateFilter, build_key
-from gqlnb.client.paging.offset_cursors import contains_offset, detect_offset_format
 from gqlnb.document.paged_fields import PLAIN_LIST_STEP
-from gqlnb.document.paging_conventions import IDENTIFIERS, get_at_path
+from gqlnb.document.paging_conventions import (
+    IDENTIFIERS,
+    are_offsets,
+    contains_offset,
+    detect_offset_format,
+    get_at_path,
+)
 from gqlnb.document.selections import ADDED_PREFIX
+from gqlnb.document.suspect_lists import find_objects
 from gqlnb.result.paging_report import NO_CURSOR
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Sequence
 
-    from gqlnb.client.paging.offset_cursors import OffsetFormat
     from gqlnb.document.paged_fields import PagedField
+    from gqlnb.document.paging_conventions import OffsetFormat
     from gqlnb.result.result import Result
 
 MIN_OVERLAPPING_PAGE = 4  # items; of smaller pages the item would be a large share
@@ -30,57 +36,17 @@ ResponsePath = tuple[str | int, ...]
 Position = str | int | None  # of a page: a cursor, an offset or a page number
 
 
-class FoundList(NamedTuple):
-    """A paged list in the data.
+def find_lists(holder: object, field: PagedField) -> Iterator[tuple[ResponsePath, dict[str, Any]]]:
+    """Yield path and page of each list of a field, in the data or in a page of the field around it.
 
-    Attributes
-    ----------
-    value
-        The object of a page; a plain list is wrapped in one, with the key `PLAIN_LIST_STEP`.
-    path
-        Its path.
-    anchor
-        The object around it that can be requested again.
-    listed
-        Whether there is a list between the data and it.
-    loose
-        Whether there is a list between the anchor and it.
+    A plain list is wrapped in an object with the key `PLAIN_LIST_STEP`.
     """
-
-    value: dict[str, Any]
-    path: ResponsePath
-    anchor: Any
-    listed: bool
-    loose: bool
-
-
-def find_lists(
-    holder: object, steps: Sequence[str], depth: int, *, plain_list: bool
-) -> Iterator[FoundList]:
-    """Yield the paged lists at the end of response names; the first `depth` lead to the anchor."""
-    waiting: list[tuple[Any, int, ResponsePath, Any, bool, bool]] = [
-        (holder, 0, (), None, False, False)
-    ]
-    while waiting:
-        value, at, path, anchor, listed, loose = waiting.pop()
-        if at == len(steps) and plain_list:
-            if isinstance(value, list):
-                yield FoundList({PLAIN_LIST_STEP: value}, path, anchor, listed, loose)
-        elif isinstance(value, list):
-            below = [
-                (item, at, (*path, i), anchor, True, anchor is not None)
-                for i, item in enumerate(value)
-            ]
-            waiting.extend(reversed(below))
-        elif isinstance(value, dict):
-            if at == depth:
-                anchor, loose = value, False
-            if at == len(steps):
-                yield FoundList(value, path, anchor, listed, loose)
-            else:
-                step = steps[at]
-                below_path = path if step == PLAIN_LIST_STEP else (*path, step)
-                waiting.append((value.get(step), at + 1, below_path, anchor, listed, loose))
+    *above, last = field.steps
+    for path, page in find_objects(holder, tuple(above) if field.is_plain else field.steps):
+        if not field.is_plain:
+            yield path, page
+        elif isinstance(page.get(last), list):
+            yield (*path, last), {PLAIN_LIST_STEP: page[last]}
 
 
 class ObjectKey(NamedTuple):
@@ -187,13 +153,6 @@ class Place:
         if arguments.is_number and isinstance(position, str):
             return int(position)
         return str(position) if arguments.position in arguments.quoted else position
-
-    @property
-    def offset(self) -> OffsetFormat | None:
-        """The format of its cursors if they are offsets."""
-        if self.field.backward or self.field.kind != "cursor":
-            return None
-        return detect_offset_format(self.position, self.next_item)
 
 
 @dataclasses.dataclass(slots=True, eq=False)
@@ -313,7 +272,7 @@ class ListCursor:
 
     field: PagedField
     target: dict[str, Any]
-    path: ResponsePath
+    path: ResponsePath = ()
     key: ObjectKey | None = None
     reachable: bool = False
     keeps_rows: bool = True
@@ -327,6 +286,7 @@ class ListCursor:
         default_factory=dict
     )
     last_page: object = None
+    _cursor_before: str | None = None  # the last row, on the first page
     _last_keys: dict[str, Hashable] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -335,23 +295,27 @@ class ListCursor:
         self.filters = [DuplicateFilter(group, self.keeps_rows) for group in groups]
         self.place = Place(self.field)
 
-    def attach(self, found: FoundList) -> None:
-        """Find out how further pages can be requested."""
+    def attach(self, holder: object, path: Sequence[str | int]) -> None:
+        """Find out how further pages can be requested, by the path of the list in `holder`."""
         if self.field.kind == "none":
             return
-        if self.field.rooted and not found.listed:
+        if self.field.rooted and not any(isinstance(step, int) for step in path):
             self.reachable = True
             return
         anchor = self.field.anchor
-        if anchor is None or found.loose or not isinstance(found.anchor, dict):
+        if anchor is None:
             return
+        end = [at for at, step in enumerate(path) if isinstance(step, str)][anchor.depth]
+        if any(isinstance(step, int) for step in path[end:]):
+            return
+        around = get_at_path(holder, tuple(path[:end]))
         # A key may be selected under several names, of which those in other types' fragments
         # are missing.
         values = [
-            next((v for name in names if (v := found.anchor.get(name)) is not None), None)
+            next((v for name in names if (v := around.get(name)) is not None), None)
             for names in anchor.keys
         ]
-        type_name = found.anchor.get(anchor.typename) if anchor.typename else anchor.on
+        type_name = around.get(anchor.typename) if anchor.typename else anchor.on
         if values and None not in values and type_name is not None:
             pairs = zip(anchor.lookup.keys, values, strict=True)
             self.key = ObjectKey(type_name, tuple(key.convert(value) for key, value in pairs))
@@ -375,14 +339,14 @@ class ListCursor:
             is_of_row = found[-1:] == [get_at_path(page, self.field.info.cursor)]
             distinct = len(set(map(repr, found)))
             self.evidence.has_shared_cursors |= (1 - is_of_row) < distinct < len(found)
+            is_of_row &= self.keeps_rows and 1 < distinct == len(found) and not are_offsets(found)
+            self._cursor_before = found[-2] if is_of_row else None
 
     # -- an answer
 
     def add_lengths(self, page: dict[str, Any], size: int | None) -> None:
         """Count the items of a page, and those requested."""
         place, evidence = self.place, self.evidence
-        if self.field.has_separate_lists:
-            self._empty_constant_lists(page)
         asked = place.requested_size
         if place.pages and asked is not None and evidence.last_length < asked:
             evidence.has_short_pages = True
@@ -394,17 +358,6 @@ class ListCursor:
         place.received += length
         place.pages += 1
         place.covered += size or 0
-
-    def _empty_constant_lists(self, page: dict[str, Any]) -> None:
-        """Empty the lists of a page that are not paged: they are the same beside other items."""
-        same = [each.check_constant(page) for each in self.filters]
-        if self.place.pages == 1 and not all(same):
-            for each, is_same in zip(self.filters, same, strict=True):
-                each.is_constant = is_same
-        for each, is_same in zip(self.filters, same, strict=True):
-            if each.is_constant and is_same:
-                for described in each.lists:
-                    page[described.key] = []
 
     def check_numbering(self, page: Mapping[str, Any]) -> bool:
         """Return whether the second page, requested as page 1, is the first page again."""
@@ -419,6 +372,17 @@ class ListCursor:
             return False
         place.start = 1
         return True
+
+    def is_rounded_down(self, page: Mapping[str, Any], size: int | None) -> bool:
+        """Return whether a page begins before its offset, which is no multiple of its size."""
+        # remult computes the number of a page from an offset, and drops the rest.
+        place = self.place
+        if self.field.kind != "offset" or place.overlap or self.is_grown:
+            return False
+        if size is None or not isinstance(place.position, int) or not place.position % size:
+            return False
+        first = {key: rows[:1] for key, rows in page.items() if isinstance(rows, list)}
+        return any(each.is_repeat(first) for each in self.filters)
 
     def remove_duplicates(self, page: dict[str, Any]) -> int:
         """Remove the repeated items of a page, and return their number."""
@@ -443,7 +407,7 @@ class ListCursor:
                     ]
             each.kept += each.count_items(page)
             if most is not None:
-                is_full &= each.kept >= most or each.was_shorter or each.is_constant
+                is_full &= each.kept >= most or each.was_shorter
         return is_full
 
     def build_sort_key(self, number: int) -> tuple[bool | int | ResponsePath, ...]:
@@ -463,9 +427,9 @@ class ListCursor:
         return sum(each.kept for each in self.filters)
 
     @property
-    def has_paged_items(self) -> bool:
-        """Whether the target has items, except in lists that are the same on all pages."""
-        return any(f.count_items(self.target) for f in self.filters if not f.is_constant)
+    def has_items(self) -> bool:
+        """Whether the target has items."""
+        return any(each.count_items(self.target) for each in self.filters)
 
     @property
     def overlaps(self) -> bool:
@@ -526,6 +490,18 @@ class ListCursor:
         pairs = zip(self.field.items, lists, strict=True)
         self._last_keys = {each.key: build_key(items[-1], each) for each, items in pairs if items}
 
+    def repeat_last_row(self, page: Mapping[str, Any]) -> None:
+        """Let the second page begin with the last row of the first, if rows have cursors.
+
+        Cursors that lose rows lose it, too: those of pothos-drizzle and join-monster hold a time in
+        milliseconds, and the column has microseconds.
+        """
+        if self._cursor_before is not None:
+            self.begin_overlap(page)
+        if self._cursor_before is not None and self.place.overlap:
+            self.place.position = self._cursor_before
+        self._cursor_before = None
+
     def remove_overlap(self, page: Mapping[str, Any]) -> bool:
         """Remove the item that a page repeats; return whether it begins with that item."""
         for each in self.field.items:
@@ -535,11 +511,6 @@ class ListCursor:
         for each in self.field.items:
             del page[each.key][0]
         return True
-
-    def get_last_row(self, page: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a JSON value
-        """Return the last row of a page; None if it has none."""
-        rows = page.get(self.field.items[0].key)
-        return rows[-1] if isinstance(rows, list) and rows else None
 
     def read_row_cursor(self, page: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a JSON value
         """Return the value of a row after which the next page begins; None without one.
@@ -619,7 +590,9 @@ class ListCursor:
     @property
     def offset(self) -> OffsetFormat | None:
         """The format of its cursors if they are offsets and the total is known."""
-        return None if self.evidence.total is None else self.place.offset
+        if self.evidence.total is None or self.field.backward or self.field.kind != "cursor":
+            return None
+        return detect_offset_format(self.place.position, self.place.next_item)
 
     @property
     def has_positions(self) -> bool:
@@ -652,9 +625,6 @@ class ListCursor:
                 target[described.key] = new + old
             else:
                 old.extend(new)
-        for each in self.filters:
-            if each.is_constant and not each.count_items(target):  # it is on each page
-                target.update({key: list(items or ()) for key, items in each.first_items.items()})
         for key in field.page_infos:
             old, new = target.get(key), page.get(key)
             if isinstance(old, dict) and isinstance(new, dict):

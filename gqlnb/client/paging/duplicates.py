@@ -1,21 +1,102 @@
-"""Repeated items: pages overlap if rows are inserted or deleted while paging."""
+"""Repeated items: pages overlap if rows are inserted or deleted while paging.
+
+The keys of the items of a list so far are kept in little memory.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Hashable, Mapping
+from hashlib import blake2b
+from math import inf
 from typing import TYPE_CHECKING, Any
 
-from gqlnb.client.paging.known_keys import MAX_EXACT_KEYS, KnownKeys
-from gqlnb.client.paging.offset_cursors import are_offsets
+from gqlnb.document.paging_conventions import are_offsets
 from gqlnb.document.suspect_lists import SMALLEST_BOUND
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from gqlnb.document.paged_fields import ItemList
 
+MAX_EXACT_KEYS = 10_000  # of a list whose rows are not kept
+# Bytes of a digest. Two of 10 million keys have the same one with a probability of 6e-16. With 8
+# bytes it would be 3e-6, and a row would be removed.
+DIGEST_BYTES = 12
+EMPTY = bytes(DIGEST_BYTES)
+FIRST_CELLS = 2**15
 MAX_REPEATING_KINDS = 2  # distinct rows; equal pages of so few may be genuine
+
+
+class KnownKeys:
+    """A set of keys, which stores digests instead of many keys.
+
+    A key takes about 200 bytes in a set, a digest 17 to 34. Iterating over the pages of a list
+    keeps nothing else of its rows. A digest takes three times as long, though.
+
+    Parameters
+    ----------
+    most
+        Number of keys beyond which their digests are stored; None for any number of keys.
+    """
+
+    def __init__(self, most: int | None) -> None:
+        self._most = inf if most is None else most
+        self._keys: set[Hashable] = set()
+        self._cells = bytearray()  # a hash table with open addressing
+        self._count = 0
+
+    def __contains__(self, key: Hashable) -> bool:
+        return key in self._keys or (self._count > 0 and self._find_cell(digest_key(key)) is None)
+
+    def add_new(self, keys: Collection[Hashable]) -> bool:
+        """Add keys if none of them is known; return whether they were added."""
+        if self._count:
+            is_new = not any(key in self for key in keys)
+        else:
+            is_new = self._keys.isdisjoint(keys)
+        if is_new:
+            self.update(keys)
+        return is_new
+
+    def update(self, keys: Iterable[Hashable]) -> None:
+        """Add keys."""
+        if not self._count:
+            self._keys.update(keys)
+            if len(self._keys) <= self._most:
+                return
+            self._cells = bytearray(DIGEST_BYTES * FIRST_CELLS)
+            keys, self._keys = self._keys, set()
+        self._add_digests(map(digest_key, keys))
+
+    def _add_digests(self, digests: Iterable[bytes]) -> None:
+        for digest in digests:
+            cell = self._find_cell(digest)
+            if cell is None:
+                continue
+            self._cells[cell : cell + DIGEST_BYTES] = digest
+            self._count += 1
+            if 10 * self._count * DIGEST_BYTES > 7 * len(self._cells):
+                old, self._cells, self._count = self._cells, bytearray(2 * len(self._cells)), 0
+                cells = (
+                    bytes(old[at : at + DIGEST_BYTES]) for at in range(0, len(old), DIGEST_BYTES)
+                )
+                self._add_digests(it for it in cells if it != EMPTY)
+
+    def _find_cell(self, digest: bytes) -> int | None:
+        """Return the offset of the cell for a digest; None if the table has it."""
+        cells = self._cells
+        cell = hash(digest) * DIGEST_BYTES % len(cells)
+        while (there := cells[cell : cell + DIGEST_BYTES]) != EMPTY:
+            if there == digest:
+                return None
+            cell = (cell + DIGEST_BYTES) % len(cells)
+        return cell
+
+
+def digest_key(key: Hashable) -> bytes:
+    """Return the digest of a key, by its text."""
+    return blake2b(repr(key).encode(errors="surrogatepass"), digest_size=DIGEST_BYTES).digest()
 
 
 @dataclasses.dataclass(slots=True, eq=False)
@@ -51,10 +132,6 @@ class DuplicateFilter:
         Whether a page of another list in the same object had more items.
     is_uneven
         Whether the list went on after such a page.
-    is_constant
-        Whether all pages have the same items, so that it is not a list with pages.
-    first_items
-        The items of the first page by response name, of a list beside others.
     """
 
     lists: Sequence[ItemList]
@@ -69,8 +146,6 @@ class DuplicateFilter:
     is_uncut: bool = False
     was_shorter: bool = False
     is_uneven: bool = False
-    is_constant: bool = False
-    first_items: dict[str, list[Any]] = dataclasses.field(default_factory=dict)
     # Keys or texts of items, texts of pages.
     _known: KnownKeys = dataclasses.field(init=False)
     _uses_offsets: bool = False
@@ -78,32 +153,18 @@ class DuplicateFilter:
     _previous_leaves: tuple[str, ...] = ()
     _natural_repeats: int = 0  # equal items within one page
     _pages: int = 0
-    _first: list[str] = dataclasses.field(default_factory=list)  # texts of the lists of page 1
 
     def __post_init__(self) -> None:
         self.release()
 
     def count_items(self, page: Mapping[str, Any]) -> int:
         """Return the number of items of a page."""
-        count = 0
-        for each in self.lists:
-            items = page.get(each.key)
-            if items and len(items) > count:
-                count = len(items)
-        return count
+        return max((len(page.get(each.key) or ()) for each in self.lists), default=0)
 
     def note_length(self, length: int, longest: int) -> None:
         """Compare the length of a page with that of the longest list in the same object."""
         self.is_uneven |= self.was_shorter and length > 0
         self.was_shorter |= length < longest
-
-    def check_constant(self, page: Mapping[str, Any]) -> bool:
-        """Return whether a page has the same items as the first one."""
-        items = [repr(page.get(each.key)) for each in self.lists]
-        if not self._first:
-            self._first = items
-            self.first_items = {each.key: page[each.key] for each in self.lists if each.key in page}
-        return items == self._first
 
     def is_repeat(self, page: Mapping[str, Any]) -> bool:
         """Return whether a page has items, all of them repeated."""

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from gqlnb.client.paging.completeness import SHARED_LIMIT
+from gqlnb.client.paging.page_size import find_size_limit
 from gqlnb.document.paged_fields import ListRole
 from gqlnb.document.paging_conventions import PageArguments, format_argument, is_limit_name
 from gqlnb.document.selections import is_on_path
@@ -36,16 +37,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
     from typing import TypeAlias, TypeVar
 
+    from gqlnb.client.endpoint import PagingOptions
     from gqlnb.client.paging.completeness import CompletenessDoubts
-    from gqlnb.client.paging.options import PagingLimits
     from gqlnb.document.paging_conventions import PagingKind
     from gqlnb.document.paging_plan import PagingPlan
     from gqlnb.document.suspect_lists import ArgumentLeaf, Rows, SuspectList
 
     T = TypeVar("T")
-    # Experiments yield trials. Each is answered by the data, None if it was refused, and by the
-    # message of the refusal.
-    Steps: TypeAlias = Generator["Trial", tuple[object, str], T]
+    # An experiment is the values of changed arguments. It is answered by the data, None if it was
+    # refused, and by the message of the refusal.
+    Trial: TypeAlias = Mapping[ArgumentLeaf, int | str]
+    Steps: TypeAlias = Generator[Trial, tuple[object, str], T]
 
 OTHER_TYPE = "the endpoint returned an object of another type, without the list"
 CHANGED = "its rows changed while experiments found out how it goes on."
@@ -56,6 +58,7 @@ MAX_TRIALS = 10  # for one list
 MAX_GROWN_ROWS = 10_000  # of one answer: a service may make as many rows as it is asked for
 SHORTEST_SHIFT = 2  # rows; of so few, the next page may look shifted by one
 PLACE_WORDS = "page pages offset skip start begin from index chunk batch cursor after pos position"
+SIZE_OR_PLACE = f"{SIZE_WORDS} {PLACE_WORDS}"
 OFFSET_WORDS = "offset skip start"
 TOTAL_WORDS = "total all found hits matches filtered"
 ACTION_WORDS = "send generate create update delete remove trigger submit execute"
@@ -63,21 +66,6 @@ BOUND = re.compile(
     r"^_*(?:min|max|from|to|since|until|upper|lower|gte?|lte?)_?|_?(?:min|max|from|to|gte?|lte?)$",
     re.IGNORECASE,
 )
-
-
-class Trial(NamedTuple):
-    """A request with other arguments.
-
-    Attributes
-    ----------
-    suspect
-        The list.
-    values
-        The value of each changed argument.
-    """
-
-    suspect: SuspectList
-    values: Mapping[ArgumentLeaf, int | str]
 
 
 class Finding(msgspec.Struct, frozen=True):
@@ -233,11 +221,6 @@ def find_reached_size(numbers: list[ArgumentLeaf], length: int) -> ArgumentLeaf 
     return None
 
 
-def is_askable(suspect: SuspectList) -> bool:
-    """Return whether a list may be requested again: not of a field that is named like an action."""
-    return not is_named_after(suspect.coordinate[1], ACTION_WORDS)
-
-
 class RoleSearch:
     """The experiments on one list.
 
@@ -263,6 +246,7 @@ class RoleSearch:
         self._cursors = list(suspect.iterate_cursors(data, self.length // 2))
         self.trials: list[str] = []
         self._new_counts: Mapping[str, int] = {}  # of the last trial
+        self._refusal = ""  # the message with which it was refused
         leaves = [leaf for leaf in suspect.leaves if given.get(leaf.name) != "filter"]
         self._numbers = [leaf for leaf in leaves if leaf.is_number]
         self._leaves = leaves
@@ -287,9 +271,9 @@ class RoleSearch:
     def run(self) -> Steps[Finding]:
         """Yield trials, each answered by rows or None if it was refused; return the finding."""
         if self.length == 0:
-            if self._larger_count is None:
-                return Finding("the list is empty", is_complete=True)
-            return Finding(f"`{self._larger_count}` counts rows, and none came")
+            name = self._larger_count
+            reason = f"`{name}` counts rows, and none came" if name else "the list is empty"
+            return Finding(reason, is_complete=name is None)
         finding = yield from self._examine_size()
         if finding is None and not self._is_unstable:
             finding = yield from self._find_position()
@@ -303,20 +287,18 @@ class RoleSearch:
     def _examine_size(self) -> Steps[Finding | None]:
         """Find the size; return the finding if it proves the end, or may not be changed."""
         yield from self._find_size()
-        if self._is_proved and self._grown is None and self._larger_count is None:
-            return self._conclude()
-        if self._size is not None and not self._may_change(self._size):
-            bound = f"`{self._size.name}: {self._size.value}` bounds the list, as written"
-            is_whole = not self._grown
-            reason = self._end if self._end is not None and is_whole else bound
-            return Finding(reason, is_complete=is_whole, is_of_size=True)
-        is_counted = self._grown is not None or self._larger_count is not None
         # Endpoints that leave rows out after they have cut a page have shorter ones: the next page
         # decides, if there is an argument for its place.
         has_place = any(is_named_after(leaf.name, PLACE_WORDS) for leaf in self._numbers)
-        if self._end is not None and not (is_counted or self._is_usual or has_place):
-            return Finding(self._end, is_complete=True, is_of_size=self._size is not None)
-        return None
+        is_end = self._is_proved or (self._end and not (self._is_usual or has_place))
+        if is_end and self._grown is None and self._larger_count is None:
+            return self._conclude()
+        if self._size is None or self._may_change(self._size):
+            return None
+        bound = f"`{self._size.name}: {self._size.value}` bounds the list, as written"
+        is_whole = not self._grown
+        reason = self._end if self._end is not None and is_whole else bound
+        return Finding(reason, is_complete=is_whole, is_of_size=True)
 
     def get_known_rows(self) -> Rows:
         """Return the rows that came first, with those that a larger size added."""
@@ -331,12 +313,15 @@ class RoleSearch:
             if self._is_spent:
                 return
             asked = (leaf.value or length) + length
-            larger = yield from self._try({leaf: asked})
+            asked, larger = yield from self._try_larger(leaf, asked, leaf.value or length)
             is_of_rows = self._is_of_rows(leaf)
             if larger is not None and not is_of_rows and self._is_grown(leaf, larger, asked):
                 self._size, self._grown, self._grown_size = leaf, larger, asked
                 return
-            if larger is not None and (is_of_rows or self._is_filter(larger, asked)):
+            # Other rows than a size could bring are those of a filter.
+            begins = larger is None or begins_with(larger, self.rows)
+            is_filter = not begins or count_longest(larger or {}) > asked
+            if larger is not None and (is_of_rows or (is_filter and larger != self.rows)):
                 self._refute(leaf, larger)
                 continue
             # It was refused, had no effect, or brought fewer rows than it allows: a smaller value
@@ -353,6 +338,16 @@ class RoleSearch:
                 return
             if larger is not None or less is not None:
                 self._refute(leaf, larger or less or {})
+
+    def _try_larger(
+        self, leaf: ArgumentLeaf, asked: int, accepted: int
+    ) -> Steps[tuple[int, Rows | None]]:
+        """Return a larger value and its rows: the one that a refusal allows, if it names one."""
+        rows = yield from self._try({leaf: asked})
+        most = find_size_limit([self._refusal], asked, accepted) if rows is None else None
+        if most is not None:
+            asked, rows = most, (yield from self._try({leaf: most}))
+        return asked, rows
 
     def _set_size(self, leaf: ArgumentLeaf, larger: Rows | None, asked: int) -> None:
         """Take an argument for a size whose larger value was refused, or brought too few rows."""
@@ -404,11 +399,6 @@ class RoleSearch:
         self._is_unstable = is_mixed and not ends_with(larger, self.rows)
         return self._is_unstable
 
-    def _is_filter(self, larger: Rows, asked: int) -> bool:
-        """Return whether other rows came than a size could bring."""
-        is_longer = count_longest(larger) > asked
-        return larger != self.rows and (is_longer or not begins_with(larger, self.rows))
-
     def _refute(self, leaf: ArgumentLeaf, rows: Rows) -> None:
         self._longest = max(self._longest, count_longest(rows))
         self._refuted.add(leaf)
@@ -429,15 +419,14 @@ class RoleSearch:
                     size, length, asked, f"{reason} there are", is_end=False
                 )
             accepted, asked = asked, min(asked * 2, MAX_GROWN_ROWS)
-            larger = yield from self._try({size: asked})
+            asked, larger = yield from self._try_larger(size, asked, accepted)
             name = f"`{size.name}: {asked}`"
             if larger and not (self._is_unstable or begins_with(larger, before)):
                 return Finding(f"{name} brought other rows")
             if larger is None or count_longest(larger) <= length:
                 how = "was refused" if larger is None else f"brought {count_longest(larger)} rows"
                 # As many rows as the size before allowed are the most that the endpoint returns.
-                ends = larger is not None and not is_round(length) and length < accepted - start
-                ends = ends or (yield from self._is_empty_after(size, length, asked))
+                ends = yield from self._is_empty_after(size, length, asked)
                 return self._conclude_growth(size, length, accepted, f"{name} {how}", is_end=ends)
             before = larger
         is_limit = is_round(length) or (length < SMALLEST_ROUND and is_usual(length))
@@ -755,11 +744,11 @@ class RoleSearch:
             for leaf in values
             for path in leaf.required
         }
-        data, refusal = yield Trial(self.suspect, {**needed, **values})
+        data, self._refusal = yield {**needed, **values}
         rows = None if data is None else self.suspect.read_rows(data)
         self._new_counts = {} if data is None else self.suspect.read_counts(data)
         if rows is not None and not self.rows.keys() <= rows.keys():
-            rows, refusal = None, "the objects around the list changed"
+            rows, self._refusal = None, "the objects around the list changed"
         changed = ", ".join(f"`{leaf.name}: {value}`" for leaf, value in values.items())
         if rows and 0 < count_longest(rows) < self.length:
             same = [
@@ -769,7 +758,7 @@ class RoleSearch:
                 self._end = f"`{same[0]}` counts {self.length} beside fewer rows, too"
                 self._is_proved = True
         came = (
-            f"refused: {refusal}".removesuffix(": ")
+            f"refused: {self._refusal}".removesuffix(": ")
             if rows is None
             else f"{count_longest(rows)} rows"
         )
@@ -788,10 +777,8 @@ class RoleSearch:
 
     def _may_change(self, leaf: ArgumentLeaf) -> bool:
         """Return whether a size may be enlarged: it is not written, or is named like one."""
-        words = f"{SIZE_WORDS} {PLACE_WORDS}"
-        if leaf.name in self._given:
-            return True
-        return not leaf.is_written or leaf.value is None or is_named_after(leaf.name, words)
+        is_named = leaf.name in self._given or is_named_after(leaf.name, SIZE_OR_PLACE)
+        return is_named or not leaf.is_written or leaf.value is None
 
 
 # -- comparing rows
@@ -868,7 +855,7 @@ class Experiments:
     Attributes
     ----------
     trial
-        The experiment that is under way.
+        The list and the changed arguments of the experiment that is under way.
     sentences
         What was tried, for the report.
     new_plan
@@ -877,11 +864,11 @@ class Experiments:
 
     def __init__(
         self,
-        limits: PagingLimits,
+        limits: PagingOptions,
         roles: dict[tuple[str, str], ListRole] | None,
         note_kept: Callable[[str, str], None],
     ) -> None:
-        self.trial: Trial | None = None
+        self.trial: tuple[SuspectList, Trial] | None = None
         self.sentences: list[str] = []
         self.new_plan: PagingPlan | None = None
         self._limits, self._roles, self._note_kept = limits, roles, note_kept
@@ -926,8 +913,9 @@ class Experiments:
             if suspect.name in self._findings:
                 continue
             finding = self._judge(suspect, data)
-            if finding is None and self._limits.experiments and is_askable(suspect):
-                self._searches.append(RoleSearch(suspect, data, self._limits.paging))
+            is_action = is_named_after(suspect.coordinate[1], ACTION_WORDS)
+            if finding is None and self._limits.experiments and not is_action:
+                self._searches.append(RoleSearch(suspect, data, self._limits.paging or {}))
             else:
                 self._findings[suspect.name] = finding or Finding(MAY_BE_CUT)
         self._note_findings()
@@ -991,9 +979,9 @@ class Experiments:
         try:
             if steps is None:
                 self._steps = search.run()
-                self.trial = next(self._steps)
+                self.trial = search.suspect, next(self._steps)
             else:
-                self.trial = steps.send((data, refusal))
+                self.trial = search.suspect, steps.send((data, refusal))
         except StopIteration as stop:
             self._end_search(search, stop.value)
             if self._searches:

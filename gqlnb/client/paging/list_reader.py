@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graphql import VariableNode
-from msgspec.structs import replace
 
 from gqlnb.background import open_thread_pool
-from gqlnb.client.paging.options import PagingOptions
+from gqlnb.client.endpoint import PagingOptions
 from gqlnb.client.progress import Progress
 from gqlnb.document.paging_conventions import IDENTIFIERS
 from gqlnb.document.selections import parse_selections
@@ -252,7 +251,9 @@ class ListReader:
             first = count if total is None else total
             # A list without a cap would never end if it grew by more rows than a page per request.
             most = cap if cap is not None or first is None else find_most_rows(first, cap)
-            crawler.limits = replace(crawler.limits, max_requests=None, max_results=most)
+            crawler.limits = dataclasses.replace(
+                crawler.limits, max_requests=None, max_results=most
+            )
             try:
                 result = self._run_crawler(crawler)
             except QueryError as error:  # such as an offset beyond the cap
@@ -322,7 +323,9 @@ class ListReader:
         is_less = (count or 0) > report.got
         is_cut = is_refused or is_over or may_be_cut or (report.ended != COMPLETE and is_less)
         failure = _find_failure(result, table, id_)
-        doubt, is_paged = failure or _find_doubt(report), report.requests > 1
+        doubt, is_paged = failure, report.requests > 1
+        if not (doubt or report.complete):
+            doubt = report.doubts[0] if report.doubts else f"It ended: {report.ended}"
         has_failed = bool(result.errors) or report.got > table.num_rows
         if not doubt and count not in {None, report.got}:  # a count beside the list
             doubt = f"{report.got:,} rows were received, and the endpoint counts {count:,}."
@@ -357,7 +360,7 @@ class ListReader:
         if not answer.values:
             return
         like = answer.values[0]
-        low, high = (None if end is None else match_value(end, like) for end in range_)
+        low, high = (match_value(end, like) for end in range_)
         # A cut is above a value that was seen, so the rows from there on are fewer.
         is_cut = low is not None and range_.low != self._slice.least
         is_same = total is not None and total == answer.count != self._slice.cap
@@ -438,13 +441,6 @@ def _find_failure(result: Result, table: pa.Table, id_: str | None) -> str:
     return ""
 
 
-def _find_doubt(report: Report) -> str:
-    """Return why a report does not prove that all rows came, as a sentence; empty if it does."""
-    if report.complete:
-        return ""
-    return report.doubts[0] if report.doubts else f"It ended: {report.ended}"
-
-
 def harvest_list(
     query: ListQuery,
     pager: Pager,
@@ -486,31 +482,18 @@ def harvest_list(
     store = ListStore(folder, header, resume=resume, rows_per_part=part)
     with store, Progress(progress, "Harvest") as bar:
         if refresh or store.state.coverage is None:
-            pool = AccountPool([Account("", [pager])], waits=False)
-            if find_accounts is not None:
-                pool = find_accounts()
-            harvest = ListHarvest(query.slice, store, pool.doubt)
-            try:
-                _run_harvest(harvest, _connect_readers(pool, query), bar)
-            except GqlnbError as error:
-                store.add_hint(error)
-                raise
+            pagers = find_accounts() if find_accounts else AccountPool([Account("", [pager])])
+            pool = pagers.convert(lambda each: ListReader(each, query))
+            store.state.doubt = store.state.doubt or pool.doubt  # in later runs too
+            harvest = ListHarvest(query.slice, store, pool.notes)
+            _run_harvest(harvest, pool, bar)
     return RangeHarvest(source, store)
-
-
-def _connect_readers(pool: AccountPool[Pager], query: ListQuery) -> AccountPool[ListReader]:
-    accounts = [
-        Account(each.name, [ListReader(pager, query) for pager in each.clients])
-        for each in pool.accounts
-    ]
-    return AccountPool(accounts, pool.notes, waits=False)
 
 
 def _run_harvest(
     harvest: ListHarvest, pool: AccountPool[ListReader], watch: ProgressCallback
 ) -> None:
     """Send the requests of a harvest; in threads if there are several accounts."""
-    harvest.notes = pool.notes
 
     def add(
         request: TaskRequest[ListRequest],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from sys import maxsize
 from typing import TYPE_CHECKING, Any
 
 from gqlnb.document.paging_plan import DEFAULT_PAGE_SIZE
@@ -12,8 +13,8 @@ from gqlnb.errors import TransportError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from gqlnb.client.endpoint import PagingOptions
     from gqlnb.client.paging.cursors import ListCursor
-    from gqlnb.client.paging.options import PagingLimits
     from gqlnb.document.paged_fields import PagedField
     from gqlnb.document.paging_plan import PagingPlan
     from gqlnb.errors import GqlnbError
@@ -66,13 +67,17 @@ class PageSizes:
         endpoint chooses.
     scale
         Present number of halvings.
+    full_requests
+        Number of answered requests with as many pages as are usual.
+    refused_batch
+        Whether a request for more pages than that was refused.
     """
 
     def __init__(
-        self, plan: PagingPlan, limits: PagingLimits, *, grows: bool, most: int | None = None
+        self, plan: PagingPlan, limits: PagingOptions, *, grows: bool, most: int | None = None
     ) -> None:
-        self.scale = self._calm_answers = self._full_requests = 0
-        self._refused_batch = False
+        self.scale = self._calm_answers = self.full_requests = 0
+        self.refused_batch = False
         self._grows = grows and limits.page_size is None
         self._text_sizes = {field: plan.read_size(field) for field in plan.fields}
         # Pages of another size would begin at other rows than the page that the text asks for.
@@ -88,7 +93,7 @@ class PageSizes:
             if field.followed and (size is None or size > 0):
                 self.base_sizes[field] = size
 
-    def _choose_size(self, field: PagedField, limits: PagingLimits) -> int | None:
+    def _choose_size(self, field: PagedField, limits: PagingOptions) -> int | None:
         """Return the page size of a field; None to leave it to the endpoint."""
         text_size = self._text_sizes[field]
         if text_size is not None and text_size < 0 and field.kind == "offset":
@@ -222,27 +227,20 @@ class PageSizes:
 
     @property
     def _can_grow_batch(self) -> bool:
-        return self._grows and self._endpoint_maximum is None and not self._refused_batch
+        return self._grows and self._endpoint_maximum is None and not self.refused_batch
 
     def grow_batch(self, batch: int) -> int:
         """Return the number of pages per request; `batch` is the usual number."""
         # It doubles with every few full requests, as there are many open lists then.
         if not self._can_grow_batch:
             return batch
-        doublings = min(10, self._full_requests // PAGES_BEFORE_GROWTH)
+        doublings = min(10, self.full_requests // PAGES_BEFORE_GROWTH)
         return max(batch, min(batch << doublings, LARGEST_BATCH))
 
-    def requests_before_growth(self, batch: int) -> int | None:
-        """Return the number of requests to send at once before the batch may grow; None for all."""
-        return PAGES_BEFORE_GROWTH if self._can_grow_batch and batch < LARGEST_BATCH else None
-
-    def note_batch(self, pages: int, batch: int) -> None:
-        """Count an answered request if it was full."""
-        self._full_requests += pages >= batch
-
-    def refuse_batch(self) -> None:
-        """Adapt to the refusal of a request for more pages than usual."""
-        self._refused_batch = True
+    def requests_before_growth(self, batch: int) -> int:
+        """Return the number of requests to send at once before the batch may grow."""
+        can_grow = self._can_grow_batch and batch < LARGEST_BATCH
+        return PAGES_BEFORE_GROWTH if can_grow else maxsize
 
     # -- shrinking
 

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from msgspec.structs import replace
-
 from gqlnb.background import defer_interrupt, iterate_completed, open_thread_pool, wake_loop
-from gqlnb.client.paging.options import PagingOptions
+from gqlnb.client.endpoint import PagingOptions
 from gqlnb.client.progress import Progress
 from gqlnb.document.document import Document
 from gqlnb.document.variables import bind_variables, check_variable_names
 from gqlnb.errors import PAGES_ADVICE, GqlnbError, QueryError, sanitize_text
 from gqlnb.http.rate_limit_rules import MAX_CONCURRENT
-from gqlnb.result.result import Result, finish_pages, keep_crawler, warn_incomplete
+from gqlnb.result.result import Result, finish_pages, warn_incomplete
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Mapping
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
     from gqlnb.document.paging_plan import PagingPlan
     from gqlnb.http.rate_limit_rules import Budget
 
-FAILED, INTERRUPTED = "failed", "interrupted"
 GITHUB_PAGE = 100  # items; GitHub documentation, "Rate limits and query limits", node limit
 
 
@@ -88,7 +86,7 @@ class Pager:
         text: str | Document,
         variables: Mapping[str, object] | None,
         operation: str | None,
-        options: PagingOptions | Mapping[str, Any],
+        options: PagingOptions,
         *,
         keep: bool = True,
         takes_unpaged: bool = False,
@@ -117,9 +115,8 @@ class Pager:
         from gqlnb.client.paging.crawler import Crawler
         from gqlnb.document.paging_plan import PagingPlan
 
-        if not isinstance(options, PagingOptions):
-            options = PagingOptions(**options)
-        path, limits = options.path, options.check()
+        options = options.check()
+        path = options.path
         # Before the text is parsed: without types it is unknown which fields are connections.
         remarks = self._schema_store.load_for_paging()
         document = self._preparer.parse_document(text, operation)
@@ -139,7 +136,7 @@ class Pager:
             bound,
             takes_unpaged=takes_unpaged,
             roles=roles,
-            follow=options.read_follow() if examines else "all",
+            follow=options.follow if examines else "all",
         )
         plan = build_plan()
         if plan.unfit_roles:  # Strapi and Directus take `page`, or an offset, but not both
@@ -158,8 +155,7 @@ class Pager:
         most = GITHUB_PAGE if is_github(self._source, plan) else self._most
         return Crawler(
             plan,
-            bound,
-            limits,
+            options,
             self._source,
             keep=keep,
             most=most,
@@ -244,7 +240,7 @@ class Pager:
         ):
             for requests in self._iterate_rounds(crawler):
                 self._send_round(crawler, requests, bar, pool)
-        return attach_crawler(crawler.build_result(), crawler)
+        return crawler.build_result()
 
     def _iterate_rounds(self, crawler: Crawler) -> Iterator[list[PageRequest]]:
         """Yield the requests of each round until the result, or the present page, is complete."""
@@ -259,7 +255,7 @@ class Pager:
         """Return the present page. If the iterator is left here, resume() starts with the next."""
         crawler.handed_out = True
         self.keep_unfinished(crawler)
-        return attach_crawler(crawler.build_page(), crawler)
+        return crawler.build_page()
 
     def keep_unfinished(self, crawler: Crawler) -> None:
         """Let ``resume()`` without a result continue this crawler, if it can continue."""
@@ -317,7 +313,8 @@ class Pager:
                 crawler.add_answer(request, outcome)
             goes_on = isinstance(outcome, Result) or crawler.add_failure(request, outcome)
         if isinstance(outcome, Result):
-            done = crawler.got, crawler.wanted, crawler.requests
+            wanted = crawler.count_expected(crawler.limits.max_results)
+            done = crawler.got, wanted, crawler.requests
             goes_on = bar(*done, self.budget, crawler.name_unproved())
             crawler.is_stopped = crawler.is_stopped or not goes_on
         elif not goes_on:
@@ -332,9 +329,10 @@ class Pager:
             raise
         except BaseException as error:
             crawler.recall_requests()
-            ended = FAILED if isinstance(error, GqlnbError) else INTERRUPTED
-            attach_partial_result(error, crawler, ended)
             self.unfinished[:] = [crawler]
+            error._crawler = crawler  # type: ignore[attr-defined]  # noqa: SLF001 - our own
+            if crawler.begun:
+                attach_partial_result(error, crawler)
             raise
 
     # -- event loop
@@ -364,7 +362,7 @@ class Pager:
         with self._keep_on_failure(crawler), Progress(progress) as bar:
             for requests in self._iterate_rounds(crawler):
                 await self._asend_round(crawler, requests, bar)
-        return attach_crawler(crawler.build_result(), crawler)
+        return crawler.build_result()
 
     async def _asend_round(
         self, crawler: Crawler, requests: list[PageRequest], bar: Progress
@@ -429,23 +427,16 @@ def record_attempt(page: PageRequest, outcome: Outcome | None, seconds: float) -
         page.cost = len(getattr(response, "body", b"") or b""), seconds
 
 
-def attach_crawler(result: Result, crawler: Crawler) -> Result:
-    """Make a result resumable if its crawler can continue."""
-    return keep_crawler(result, crawler) if crawler.is_open else result
-
-
-def attach_partial_result(error: BaseException, crawler: Crawler, ended: str) -> None:
-    """Attach the pages so far to an error, with a hint at resume()."""
-    error._crawler = crawler  # type: ignore[attr-defined]  # noqa: SLF001 - our own attribute
-    if not crawler.begun:
-        return
-    result = attach_crawler(crawler.build_result(ended), crawler)
+def attach_partial_result(error: BaseException, crawler: Crawler) -> None:
+    """Attach the pages so far to an error or interrupt, with a hint at resume()."""
+    is_failure = isinstance(error, GqlnbError)
+    result = crawler.build_result("failed" if is_failure else "interrupted")
     error.result = result  # type: ignore[attr-defined]
     if not crawler.advises:  # resume() would continue a part of what was asked for
         return
-    if ended == FAILED and error.args and not getattr(error, "problems", ()):
+    if is_failure and error.args and not getattr(error, "problems", ()):
         error.args = (
             f"{error.args[0]} {crawler.got:,} items were received before. {PAGES_ADVICE}",
         )
-    if ended == INTERRUPTED:
-        error.add_note(f"{crawler.build_report(ended)}. Continue with client.resume().")
+    if not is_failure:
+        error.add_note(f"{result.report}. Continue with client.resume().")

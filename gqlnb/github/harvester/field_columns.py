@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -25,7 +26,7 @@ from gqlnb.result.table_reader import AnswerData
 from gqlnb.result.tables import ResultColumn, get_read_plan
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from gqlnb.lists.store import LogHeader
     from gqlnb.result.frames import FrameColumn
@@ -181,23 +182,27 @@ def _fit_array(
     builder: ColumnBuilder, column: ResultColumn, kind: pa.DataType, faults: Counter[str]
 ) -> pa.Array:
     """Return the values of a column in its type; null for values of another type, counted."""
-    if builder.keeps_values:
-        builder = _rebuild_column(builder.to_list(), column, faults)
-    array = _decode_enum(builder.to_arrow())
-    if array.type == kind:
-        return array
-    try:
-        return array.cast(kind)
-    except CONVERSION_ERRORS:
-        pass
+    cells: Any = builder.to_list() if builder.keeps_values else _decode_enum(builder.to_arrow())
+    if not builder.keeps_values:
+        with suppress(*CONVERSION_ERRORS):
+            return cells.cast(kind)
     fitted = []
-    for value in array:  # such as a timestamp with nanoseconds
+    for cell in cells:  # of another JSON type, or such as a timestamp with nanoseconds
         try:
+            value = _build_single(cell, column) if builder.keeps_values else cell
             fitted.append(value.cast(kind).as_py())
-        except CONVERSION_ERRORS:
-            faults[_describe_misfit(column)] += 1
+        except (ColumnValueError, *CONVERSION_ERRORS):
+            faults[f"{column.name}: the value does not fit its type {column.shape.type}"] += 1
             fitted.append(None)
     return pa.array(fitted, kind)
+
+
+def _build_single(value: object, column: ResultColumn) -> pa.Scalar:
+    """Return the only value of a column."""
+    builder = ColumnBuilder(column, "")
+    builder.add_values([value])
+    builder.close()
+    return _decode_enum(builder.to_arrow())[0]
 
 
 def _count_misshapen(node: Any, shape: Shape, path: str, faults: Counter[str]) -> None:  # noqa: ANN401 - JSON
@@ -210,28 +215,3 @@ def _count_misshapen(node: Any, shape: Shape, path: str, faults: Counter[str]) -
             _count_misshapen(value, child, f"{here}.", faults)
         elif value is not None and (child.lists or child.composite):
             faults[f"{here}: the value is not {'a list' if child.lists else 'an object'}"] += 1
-
-
-def _rebuild_column(
-    values: Iterable[object], column: ResultColumn, faults: Counter[str]
-) -> ColumnBuilder:
-    """Return a column of the values of its type."""
-    fitting: list[object] = []
-    for value in values:
-        single = ColumnBuilder(column, "")
-        try:
-            single.add_values([value])
-            single.close()
-        except ColumnValueError:
-            faults[_describe_misfit(column)] += 1
-            fitting.append(None)
-        else:
-            fitting.append(value)
-    builder = ColumnBuilder(column, "")
-    builder.add_values(fitting)
-    builder.close()
-    return builder
-
-
-def _describe_misfit(column: ResultColumn) -> str:
-    return f"{column.name}: the value does not fit its type {column.shape.type}"

@@ -6,18 +6,20 @@ import os
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from functools import partial
 from math import ceil, isqrt
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
 
 import msgspec
 
 from gqlnb import background
+from gqlnb.background import open_thread_pool
 from gqlnb.client.progress import Progress
 from gqlnb.document.document import Document
-from gqlnb.errors import GqlnbError, OptionError, format_count, sanitize_text
-from gqlnb.github.builtin_connections import DEMO, open_client
-from gqlnb.github.harvester.identities import group_clients, open_clients
+from gqlnb.document.json_codec import dump_valid_json
+from gqlnb.errors import AuthError, GqlnbError, OptionError, format_count, sanitize_text
+from gqlnb.github.builtin_connections import DEMO, open_client, register_connections
 from gqlnb.github.harvester.own_fields import parse_fields
 from gqlnb.github.harvester.requests import (
     COUNTS_PER_PAGE,
@@ -37,7 +39,7 @@ from gqlnb.github.harvester.storage import (
 from gqlnb.github.query_cost import MAX_NODES, compute_cost
 from gqlnb.github.search_syntax import MAX_PAGE_SIZE, list_search_notes
 from gqlnb.interactive import warn_caller
-from gqlnb.lists.accounts import AccountPool
+from gqlnb.lists.accounts import Account, AccountPool
 from gqlnb.lists.report import Coverage, Gap
 from gqlnb.lists.store import ROWS_PER_PART, LogHeader
 from gqlnb.lists.window_harvest import FIRST_COUNTS, WindowHarvest
@@ -54,9 +56,10 @@ if TYPE_CHECKING:
     from gqlnb.client.client import Client
     from gqlnb.client.progress import ProgressCallback
     from gqlnb.http.rate_limit_rules import Budget
-    from gqlnb.lists.accounts import Account
 
     RowsCallback = Callable[[int, int, int], object]
+    from collections.abc import Mapping
+
 
 CLOSE_ENOUGH = 1.05  # times the rows wanted: fetching a page more costs less than another count
 _MAX_STARS = 2**31 - 1  # the range of GraphQL's Int
@@ -173,24 +176,16 @@ class Estimate:
             points = format_count(self.page_points, "point")
             lines.append(f"  {points} per page with fields=")
         accounts = "" if self.accounts == 1 else f" with {self.accounts} accounts"
-        lines.append(
-            f"  {self.points:,} points at most, {format_hours(self.hours)} at GitHub's limits"
-            f"{accounts}"
-        )
+        duration = f"{self.hours:,.1f} hours"
+        if self.hours < 2:
+            duration = format_count(max(1, round(self.hours * 60)), "minute")
+        lines.append(f"  {self.points:,} points at most, {duration} at GitHub's limits{accounts}")
         if self.budget:
             lines.append(f"  budget: {self.budget}")
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
         return render_lines(repr(self))
-
-
-def format_hours(hours: float) -> str:
-    """Return a duration in hours, or in minutes if it is short."""
-    if hours >= 2:
-        return f"{hours:,.1f} hours"
-    minutes = max(1, round(hours * 60))
-    return format_count(minutes, "minute")
 
 
 def estimate_pages(total: int, *, twice: bool = False) -> tuple[int, int]:
@@ -213,54 +208,6 @@ def estimate_pages(total: int, *, twice: bool = False) -> tuple[int, int]:
     if total > MAX_PAGE_SIZE:
         most = ceil(least * (1 + PAGE_OVERHEAD)) + SPARE_PAGES
     return (2 * least, 2 * most) if twice else (least, most)
-
-
-def estimate_harvest(
-    pool: AccountPool[PortableClient],
-    scope: Scope,
-    fields: str = "",
-    *,
-    twice: bool = False,
-) -> Estimate:
-    """Count the matching repositories, and estimate the cost of their harvest.
-
-    Parameters
-    ----------
-    pool
-        The accounts that will send requests; the first one requests the count.
-    scope
-        The repositories to harvest.
-    fields
-        Own fields; empty for none.
-    twice
-        Whether everything is read a second time.
-
-    Returns
-    -------
-    Estimate
-        The count, the pages, and the remaining budget of all accounts.
-
-    Raises
-    ------
-    GqlnbError
-        If the request fails.
-    """
-    client = pool.accounts[0].client.client
-    total = count_matches(client, scope)
-    least, most = estimate_pages(total, twice=twice)
-    query = scope.format_expression(order="")
-    for account in pool.accounts:
-        account.budget = account.client.client.budget
-    budget = pool.budget or client.budget
-    made = Estimate(query, client.source, total, least, most, budget, len(pool.accounts))
-    if not fields:
-        return made
-    page = compute_cost(Document.parse(build_query((True,), fields)), {"n0": MAX_PAGE_SIZE})
-    if page.nodes <= MAX_NODES:
-        return replace(made, fields=fields, page_points=page.points)
-    batch = max(1, MAX_PAGE_SIZE * MAX_NODES // page.nodes)
-    points = max(1, page.points * batch // MAX_PAGE_SIZE)
-    return replace(made, fields=fields, page_points=points, node_batch=batch)
 
 
 def count_matches(client: Client, scope: Scope) -> int:
@@ -600,11 +547,26 @@ def estimate(
     check_boolean("twice", twice)
     with ExitStack() as stack:
         opened = open_clients(stack, client, clients, tokens)
-        text = ""
+        own = ""
         if fields is not None:
-            text = parse_fields(fields, opened[0].schema, opened[0].source).text
-        pool = group_clients(opened, scope.format_expression(order=""))
-        return estimate_harvest(pool, scope, text, twice=twice)
+            own = parse_fields(fields, opened[0].schema, opened[0].source).text
+        text = scope.format_expression(order="")
+        pool = group_clients(opened, text)
+        client = pool.accounts[0].client.client
+        total = count_matches(client, scope)
+        for account in pool.accounts:
+            account.budget = account.client.client.budget
+    least, most = estimate_pages(total, twice=twice)
+    budget = pool.budget or client.budget
+    made = Estimate(text, client.source, total, least, most, budget, len(pool.accounts))
+    if not own:
+        return made
+    page = compute_cost(Document.parse(build_query((True,), own)), {"n0": MAX_PAGE_SIZE})
+    if page.nodes <= MAX_NODES:
+        return replace(made, fields=own, page_points=page.points)
+    batch = max(1, MAX_PAGE_SIZE * MAX_NODES // page.nodes)
+    points = max(1, page.points * batch // MAX_PAGE_SIZE)
+    return replace(made, fields=own, page_points=points, node_batch=batch)
 
 
 def harvest_frame(
@@ -701,16 +663,14 @@ def _run_harvest(
             state.doubt = state.doubt or pool.doubt  # in later runs too
             windows = WindowHarvest(
                 scope.build_source(),
-                state.windows,
+                state,
                 tasks=TASKS_PER_REQUEST * max(width, len(clients)),
                 twice=storage.header.twice,
-                answers=state.answers,
             )
             runner = HarvestRunner(scope, windows, storage, pool, executor, width, watch)
             try:
                 runner.run()
             except GqlnbError as error:
-                storage.add_hint(error)
                 if storage.folder is None and storage.rows:
                     columns = ["name", "owner", "stargazers"]
                     rows = storage.load_table().select(columns).to_pylist()
@@ -718,15 +678,14 @@ def _run_harvest(
                 raise
             if runner.stopped:
                 storage.complete_rows()
-            whole = Gap(query, windows.state.expected, storage.rows, state.doubt)
-            coverage = windows.build_coverage(
+            whole = Gap(query, state.expected, storage.rows, state.doubt)
+            coverage = state.build_coverage(
                 storage.rows,
-                gaps=[whole] if state.doubt else (),
-                field_errors=state.field_errors,
-                notes=state.notes.values(),
+                gaps=(*([whole] if state.doubt else ()), *state.gaps),
+                field_errors=dict(state.field_errors),
                 stopped=runner.stopped,
             )
-            (storage.pause if runner.stopped else storage.finish)(coverage)
+            storage.finish(coverage)
     coverage = storage.coverage
     return Harvest(
         query=query,
@@ -738,4 +697,132 @@ def _run_harvest(
         notes=(*coverage.notes, *pool.notes),
         identities=tuple(pool.accounts),
         _storage=storage,
+    )
+
+
+# -- the clients, their GitHub accounts, and whether these see the same results
+
+# Without variables, for which a client would fetch the schema.
+ACCOUNT_QUERY = "{ viewer { login } search(query: %s, type: %s, first: 1) { %s } }"
+COUNT_ROUNDS = 3  # in which counts that differ are read, as rows may change in between
+MAX_NAMED = 4
+
+
+class AccountAnswer(NamedTuple):
+    """The login of a client, and the number of results of a search; None for unknown."""
+
+    login: str | None
+    results: int | None
+
+
+def open_clients(
+    stack: ExitStack, client: object, clients: Sequence[object] | None, tokens: Sequence[Any] | None
+) -> list[Client]:
+    """Return all clients of a harvest; those created here are closed with the stack.
+
+    Returns
+    -------
+    list of Client
+        At least one.
+
+    Raises
+    ------
+    OptionError
+        If `clients` or `tokens` is not valid.
+    """
+    for name, values in (("clients", clients), ("tokens", tokens)):
+        if values is not None and (isinstance(values, str | bytes) or not values):
+            msg = f"{name}= takes a list with at least one item."
+            raise OptionError(msg)
+    if clients is not None and tokens is not None:
+        msg = "Give clients= or tokens=, not both."
+        raise OptionError(msg)
+    if tokens is None:
+        return [stack.enter_context(open_client(each)) for each in clients or [client]]
+    if not isinstance(client, str):
+        msg = "tokens= needs the endpoint: give client= a name or a URL, such as client='github'."
+        raise OptionError(msg)
+    from gqlnb.client.client import connect
+
+    register_connections()
+    return [stack.enter_context(connect(client, token=token)) for token in tokens]
+
+
+def group_clients(
+    clients: Sequence[Client], query: str, search_type: str = "REPOSITORY"
+) -> AccountPool[PortableClient]:
+    """Return the accounts of clients, and compare the numbers of results they see of a search.
+
+    Returns
+    -------
+    AccountPool
+        The accounts, with a doubt if the numbers differ.
+
+    Raises
+    ------
+    AuthError
+        If all clients are refused.
+    """
+    if len(clients) == 1:
+        return AccountPool([Account("client 1", [PortableClient(clients[0])])])
+    answers, differ = _read_accounts(clients, query, search_type)
+    accounts: dict[str, Account[PortableClient]] = {}
+    counts: dict[str, int | None] = {}
+    notes, refusals = list[str](), list[AuthError]()
+    for number, (client, answer) in enumerate(zip(clients, answers, strict=True), 1):
+        if isinstance(answer, AuthError):
+            notes.append(f"Client {number} is not used: {answer}")
+            refusals.append(answer)
+            continue
+        name = answer.login or f"client {number}"
+        counts[name] = answer.results
+        accounts.setdefault(name, Account(name, [])).clients.append(PortableClient(client))
+    if not accounts:
+        raise refusals[0]
+    return AccountPool([*accounts.values()], notes, _explain_counts(counts) if differ else "")
+
+
+def _read_accounts(
+    clients: Sequence[Client], query: str, search_type: str
+) -> tuple[list[AccountAnswer | AuthError], bool]:
+    """Return the answer of each client, and whether they see different numbers of results."""
+    read = partial(_read_account, query=query, search_type=search_type)
+    seen: dict[int, list[int]] = {}
+    # At once, though some may be of one account: GitHub accepts up to 100 requests of an account at
+    # a time, and one after another they would take as long as a harvest of some 1,000 repositories.
+    with open_thread_pool(len(clients)) as executor:
+        for _ in range(COUNT_ROUNDS):
+            answers = [*executor.map(read, clients)]
+            for number, answer in enumerate(answers):
+                if isinstance(answer, AccountAnswer) and answer.results is not None:
+                    seen.setdefault(number, []).append(answer.results)
+            # Counts that change meanwhile overlap.
+            least, most = map(min, seen.values()), map(max, seen.values())
+            if max(least, default=0) <= min(most, default=0):
+                return answers, False
+    return answers, True
+
+
+def _read_account(client: Client, query: str, search_type: str) -> AccountAnswer | AuthError:
+    """Return the login of a client, and the number of results it sees."""
+    name = f"{search_type.lower()}Count"
+    text = ACCOUNT_QUERY % (dump_valid_json(query).decode(), search_type, name)
+    try:
+        data = client.execute(text).data or {}
+    except AuthError as error:
+        return error
+    except GqlnbError:
+        data = {}
+    # The token of an installation has no viewer.
+    login = (data.get("viewer") or {}).get("login")
+    return AccountAnswer(login, (data.get("search") or {}).get(name))
+
+
+def _explain_counts(counts: Mapping[str, int | None]) -> str:
+    """Return why rows may be missing."""
+    known = [f"{name}: {count:,}" for name, count in counts.items() if count is not None]
+    shown = ", ".join(known[:MAX_NAMED]) + (", ..." if len(known) > MAX_NAMED else "")
+    return (
+        f"The accounts see different numbers of results ({shown}), so those that only some of them "
+        "see may be missing. Give all tokens the same rights, or harvest with one account."
     )

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 from gqlnb.client.paging.list_reader import ListQuery, estimate_list, harvest_list
 from gqlnb.errors import OptionError, QueryError, sanitize_text
 from gqlnb.github.builtin_connections import DEMO, open_client
-from gqlnb.github.harvester.identities import group_clients, open_clients
+from gqlnb.github.harvester.harvests import group_clients, open_clients
 from gqlnb.github.harvester.own_fields import remove_braces
 from gqlnb.github.harvester.requests import explain_query_error
 from gqlnb.github.harvester.scope import split_ranges
 from gqlnb.github.search_syntax import MAX_SEARCH_RESULTS
 from gqlnb.interactive import warn_caller
-from gqlnb.lists.accounts import Account, AccountPool
+from gqlnb.lists.accounts import AccountPool
 from gqlnb.lists.columns import Slice, ValueRange, bind_range
 from gqlnb.lists.store import ROWS_PER_PART
 from gqlnb.option_checks import explain_keywords
@@ -258,11 +258,7 @@ def harvest_nodes(
             whole = ValueRange(search.slice.least, search.slice.most)
             text = bind_range(search.slice, {}, whole)["query"]
             pool = group_clients(opened, text, search.search_type)
-            accounts = [
-                Account(each.name, [portable.client._pager for portable in each.clients])
-                for each in pool.accounts
-            ]
-            return AccountPool(accounts, pool.notes, pool.doubt)
+            return pool.convert(lambda portable: portable.client._pager)
 
         with _explain_errors(search, opened[0]):
             nodes = harvest_list(

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 from graphql import (
+    REMOVE,
+    SKIP,
     DocumentNode,
     EnumValueNode,
     FieldNode,
@@ -35,7 +37,7 @@ from gqlnb.github.query_cost import iter_fields
 from gqlnb.result.shape import Shape, build_response_shape
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping
 
     from graphql import FragmentDefinitionNode, GraphQLSchema, SelectionNode
 
@@ -221,22 +223,16 @@ def _check_names(repository: Shape) -> None:
 def drop_fields(text: str, names: Collection[str]) -> str:
     """Return a selection without the fields of these response names; the id is always left."""
 
-    def keep(selections: Sequence[SelectionNode]) -> Iterator[SelectionNode]:
-        for node in selections:
-            if isinstance(node, InlineFragmentNode):
-                inner = tuple(keep(node.selection_set.selections))
-                if inner:
-                    yield InlineFragmentNode(
-                        type_condition=node.type_condition,
-                        directives=node.directives,
-                        selection_set=SelectionSetNode(selections=inner),
-                    )
-            elif not isinstance(node, FieldNode) or (node.alias or node.name).value not in names:
-                yield node
+    class Dropper(Visitor):
+        def enter_field(self, node: FieldNode, *_: object) -> object:
+            return REMOVE if (node.alias or node.name).value in names else SKIP
+
+        def leave_inline_fragment(self, node: InlineFragmentNode, *_: object) -> object:
+            return None if node.selection_set.selections else REMOVE
 
     (operation,) = parse_source(f"{{ {text} {ALIAS_PREFIX}id: id }}").definitions
-    left = tuple(keep(cast("OperationDefinitionNode", operation).selection_set.selections))
-    return _print_selections(SelectionSetNode(selections=left))
+    selections = cast("OperationDefinitionNode", operation).selection_set
+    return _print_selections(visit(selections, Dropper()))
 
 
 # -- a whole query

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterable, Mapping
-from concurrent.futures import CancelledError, ThreadPoolExecutor
-from contextlib import suppress
-from copy import copy
+from concurrent.futures import CancelledError
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache, partial
@@ -17,7 +16,7 @@ from uuid import uuid4
 
 import msgspec
 
-from gqlnb.background import defer_interrupt
+from gqlnb.background import defer_interrupt, open_thread_pool
 from gqlnb.client.paging.cursors import read_error_path
 from gqlnb.client.paging.page_size import (
     OVERLOAD_STATUSES,
@@ -513,9 +512,12 @@ def _execute_nodes(
     notes.update(read_notes(result.extensions))
     reasons, large = _collect_node_errors(result.errors, ["nodes"])
     nodes = (result.data or {}).get("nodes")
-    if large or nodes is None:
-        _check_single(ids, result.errors)
-    if nodes is None and has_size_error(result.errors):
+    refusal = next(filter(is_size_error, result.errors), None)
+    if (large or nodes is None) and len(ids) == 1 and refusal is not None:
+        message = sanitize_text(refusal.get("message"), 160)
+        msg = f"The endpoint refuses fields= even for a single repository: {message}"
+        raise TransportError(msg, status=min(OVERLOAD_STATUSES))
+    if nodes is None and refusal is not None:
         return [None] * len(ids)
     if nodes is None or len(nodes) != len(ids):
         raise_partial_error(result)
@@ -537,15 +539,6 @@ def _execute_nodes(
         None if place in large else encode_node(node, reasons.get(place, ())).decode()
         for place, node in enumerate(nodes)
     ]
-
-
-def _check_single(ids: Sequence[str], errors: Iterable[Mapping[str, Any]]) -> None:
-    """Raise TransportError if a single node was too large."""
-    large = next(filter(is_size_error, errors), None)
-    if len(ids) == 1 and large is not None:
-        message = sanitize_text(large.get("message"), 160)
-        msg = f"The endpoint refuses fields= even for a single repository: {message}"
-        raise TransportError(msg, status=min(OVERLOAD_STATUSES))
 
 
 def _collect_node_errors(
@@ -590,9 +583,9 @@ class BatchSize:
             growth = 4 if seconds < QUICK_SECONDS / 2 else 2
             self.pages = min(PAGES_PER_REQUEST, max(1, self.pages * growth))
         elif seconds > 2 * QUICK_SECONDS:
-            self.halve_pages()
+            self.halve()
 
-    def halve_pages(self) -> None:
+    def halve(self) -> None:
         """Adapt to a request that was too large."""
         self.pages //= 2
 
@@ -615,11 +608,11 @@ class NodeBatch:
         """Adapt to the answer to a request for `count` nodes, which took `seconds`."""
         self._calm += count >= self.size and seconds < QUICK_SECONDS
         if seconds > 2 * QUICK_SECONDS:
-            self.refuse()
+            self.halve()
         elif self._calm >= self._calm_needed:
             self.size, self._calm = min(MAX_PAGE_SIZE, self.size * 2), 0
 
-    def refuse(self) -> None:
+    def halve(self) -> None:
         """Adapt to a request that was too large."""
         self.size, self._calm = max(1, self.size // 2), 0
         self._calm_needed = CALM_REQUESTS
@@ -631,7 +624,6 @@ MAX_LOST = 3  # requests in a row that may be lost with their worker, or damaged
 OVERLOAD_PAUSE = 0.5  # seconds before a smaller request follows one that was too large
 MIN_PAGE_SIZE = 10  # results; a page of this size does not fail for its size
 SMALL_PAGE = 50  # results; own fields that are too large for such a page are fetched by id
-TOO_LARGE_PAGE = Page(0, (), heavy=True)
 
 
 def _lacks_fields(page: Page) -> bool:
@@ -714,8 +706,8 @@ class HarvestRunner:
         GqlnbError
             If a request failed for good. All rows so far are stored.
         """
-        executor = self._executor or ThreadPoolExecutor(self._width, "gqlnb-harvest")
-        try:
+        given = self._executor
+        with open_thread_pool(self._width) if given is None else nullcontext(given) as executor:
             self._pool.run(
                 self._take_request,
                 partial(self._submit, executor),
@@ -725,9 +717,6 @@ class HarvestRunner:
                 width=self._width,
             )
             self.stopped = self.stopped and self._has_work
-        finally:
-            if self._executor is None:
-                executor.shutdown(wait=False, cancel_futures=True)
 
     @property
     def _has_work(self) -> bool:
@@ -817,8 +806,7 @@ class HarvestRunner:
     def _store_answer(self, rows: Sequence[RepositoryRow] = ()) -> None:
         """Store the state after an answer, and the rows that it brought, with further rows."""
         added = [*rows, *cast("list[RepositoryRow]", self._harvest.take_rows())]
-        state, answers = copy(self._harvest.state), self._harvest.take_answers()
-        self._storage.add_answer(state, added, answers)
+        self._storage.add_answer(added, self._harvest.take_answers())
         if self._fields:
             self._incomplete.extend(row for row in added if row.data is None)
 
@@ -837,7 +825,7 @@ class HarvestRunner:
         pairs = list(zip(sent.tasks, pages, strict=True))
         large = [task for task, page in pairs if page.heavy and several]
         if large:
-            self._batch_size.halve_pages()
+            self._batch_size.halve()
             self._harvest.put_back(large)
             pairs = [(task, page) for task, page in pairs if not page.heavy]
         else:
@@ -874,18 +862,14 @@ class HarvestRunner:
         whole = [row._replace(data=node) for row, node in pairs if node is not None]
         again = [row for row, node in pairs if node is None]
         if again:
-            self._node_batch.refuse()
+            self._node_batch.halve()
         else:
             self._node_batch.note_success(len(pairs), seconds)
         self._incomplete.extendleft(reversed(again))
         self._store_answer(whole)
 
-    def _retry_nodes(self, sent: SentRequest, error: TransportError) -> None:
-        """Send a request for nodes again in smaller ones; give up a row that is refused alone."""
-        self._node_batch.refuse()
-        if len(sent.rows) > 1:
-            self._requeue(sent)
-            return
+    def _retry_row(self, sent: SentRequest, error: TransportError) -> None:
+        """Send a request for a single node again; give up its fields if it is refused often."""
         self._refused_alone += 1
         if self._refused_alone > MAX_LOST * MAX_LOST:  # the endpoint fails, not a repository
             raise error
@@ -897,20 +881,17 @@ class HarvestRunner:
 
     def _retry_smaller(self, sent: SentRequest, error: TransportError) -> None:
         """Send a request that was too large again in parts; raise if that does not help."""
-        if sent.rows:
-            self._retry_nodes(sent, error)
-            return
-        self._batch_size.halve_pages()
-        first, *others = sent.tasks
-        if others:
+        (self._node_batch if sent.rows else self._batch_size).halve()
+        if len(sent.tasks) + len(sent.rows) > 1:
             self._requeue(sent)
-        elif self._drop_fields(first):
-            return
-        elif first.request.first <= MIN_PAGE_SIZE:
-            # A count cannot be smaller, and a small page does not fail for its size.
-            self._retry(sent, error, helps=not first.request.first)
-        else:
-            self._feed_pages([(first, TOO_LARGE_PAGE)])
+        elif sent.rows:
+            self._retry_row(sent, error)
+        elif not self._drop_fields(task := sent.tasks[0]):
+            if task.request.first <= MIN_PAGE_SIZE:
+                # A count cannot be smaller, and a small page does not fail for its size.
+                self._retry(sent, error, helps=not task.request.first)
+            else:
+                self._feed_pages([(task, Page(0, heavy=True))])
 
     def _retry(
         self,

@@ -26,9 +26,7 @@ from gqlnb.lists.store import (
     HarvestStore,
     LogHeader,
     Part,
-    StoredState,
     find_lost_part,
-    has_end,
     parse_header,
     read_parquet,
 )
@@ -88,48 +86,26 @@ def encode_node(node: Mapping[str, Any] | None, reasons: Sequence[str]) -> bytes
     return msgspec.json.encode(node)
 
 
-class RepositoryState(StoredState, tag="checkpoint", kw_only=True):
+class RepositoryState(HarvestState, tag="checkpoint", kw_only=True):
     """The state of a harvest of repositories.
 
     Attributes
     ----------
     requests
         Number of requests sent.
-    windows
-        The windows that were read.
     incomplete
         Rows whose own fields are still to be fetched, by id; they are not counted yet.
     field_errors
         Number of own fields that are null because of an error, by field and reason.
-    answers
-        The answers for windows that are not closed yet; none in memory.
+    rows
+        In the log, after the first state: the rows of the windows that an answer closed, or rows
+        with their own fields; those without these are incomplete if there are any.
     """
 
     requests: int = 0
-    windows: HarvestState = msgspec.field(default_factory=HarvestState)
     incomplete: dict[str, RepositoryRow] = msgspec.field(default_factory=dict)
     field_errors: dict[str, int] = msgspec.field(default_factory=dict)
-    answers: list[PageAnswer] = msgspec.field(default_factory=list)
-
-
-class AnswerEvent(msgspec.Struct, tag="answer", kw_only=True):
-    """The answer to a request: rows of the windows that it closed, or with their own fields.
-
-    Attributes
-    ----------
-    windows, notes, doubt
-        As of the state after it.
-    rows
-        The rows; those without own fields are incomplete if there are any.
-    answers
-        The answers for windows that are not closed yet.
-    """
-
-    windows: HarvestState
-    rows: list[RepositoryRow]
-    answers: list[PageAnswer] = []
-    notes: dict[str, str] = {}
-    doubt: str = ""
+    rows: list[RepositoryRow] = msgspec.field(default_factory=list)
 
 
 class RepositoryStore(HarvestStore[RepositoryState]):
@@ -137,7 +113,7 @@ class RepositoryStore(HarvestStore[RepositoryState]):
 
     state_type = RepositoryState
     decoder = msgspec.json.Decoder(
-        RepositoryState | AnswerEvent, dec_hook=lambda _, values: RepositoryRow(*values)
+        RepositoryState, dec_hook=lambda _, values: RepositoryRow(*values)
     )
 
     @cached_property
@@ -147,31 +123,28 @@ class RepositoryStore(HarvestStore[RepositoryState]):
 
         return build_own_columns(self.header)
 
-    def add_answer(
-        self, windows: HarvestState, rows: list[RepositoryRow], answers: list[PageAnswer]
-    ) -> None:
-        """Log an answer and add its rows, which are safe from interruption then.
+    def add_answer(self, rows: list[RepositoryRow], answers: list[PageAnswer]) -> None:
+        """Log the state, and an answer with its rows, which are safe from interruption then.
 
         Parameters
         ----------
-        windows, rows, answers
-            As of :class:`AnswerEvent`.
+        rows
+            As of :class:`RepositoryState`.
+        answers
+            The answers for windows that are not closed yet.
         """
-        event = AnswerEvent(
-            windows=windows,
-            rows=rows,
-            answers=answers if self.folder else [],
-            notes=self.state.notes,
-            doubt=self.state.doubt,
-        )
-        self._add_event(event)
-
-    def _apply_event(self, event: AnswerEvent) -> None:
-        """Change the state and the rows as an answer does."""
         self.state.requests += 1
-        self.state.windows, self.state.answers = event.windows, self.state.answers + event.answers
-        self.state.notes, self.state.doubt = event.notes, event.doubt
-        self.hold_rows(event.rows)
+        if self.folder is not None:
+            self._log_state(rows=rows, answers=answers, incomplete={})
+            self.state.answers += answers
+        self.hold_rows(rows)
+        self._save_full_part()
+
+    def _take_state(self, state: RepositoryState) -> None:
+        rows, state.rows = state.rows, []
+        state.answers, state.incomplete = self.state.answers + state.answers, self.state.incomplete
+        self.state = state
+        self.hold_rows(rows)
 
     def hold_rows(self, rows: Iterable[RepositoryRow]) -> None:
         """Add rows; those without their own fields are incomplete."""
@@ -192,7 +165,7 @@ class RepositoryStore(HarvestStore[RepositoryState]):
 
     def save_state(self, **about: str) -> None:
         """Write the rows that are in memory as a part, and the state to the log."""
-        is_open = self.state.windows.is_open
+        is_open = self.state.is_open
         self.state.answers = [pair for pair in self.state.answers if is_open(pair[0].window)]
         super().save_state(**about)
 
@@ -206,7 +179,7 @@ class RepositoryStore(HarvestStore[RepositoryState]):
 
     def finish(self, coverage: Coverage) -> None:
         """Write the last part, which may be empty, with the coverage in its metadata."""
-        if not self._new:
+        if not (self._new or coverage.stopped):
             self._new.append(Part([(0, 0)], self._concat([])))
         super().finish(coverage)
 
@@ -356,19 +329,19 @@ class HarvestFolder:
 
     @property
     def _lost_part(self) -> str | None:
-        """The first part of the log that is missing or damaged, in words; or None."""
-        return find_lost_part(self.path, self._read_log()[1].parts)
+        """The first part that is damaged, or missing though it is in the log, in words; or None."""
+        return find_lost_part(self.path, max(self._read_log()[1].parts, len(self.parts)))
 
-    def _check_parts(self) -> list[Path]:
-        """Return the parts; raise OptionError if one of the log is missing or one is damaged."""
-        parts, lost = self.parts, self._lost_part
-        damaged = next((path.name for path in parts if not has_end(path)), None)
-        if lost is None and damaged is not None:
-            lost = f"{damaged} is damaged"
-        if lost is not None:
-            msg = f"{sanitize_text(self.path, 120)}: {lost}. Put it back."
+    def _list_parts(self, *, may_be_empty: bool = False) -> list[str]:
+        """Return the paths of the parts; raise OptionError if there is none, or one is lost."""
+        paths, shown = [str(path) for path in self.parts], sanitize_text(self.path, 120)
+        if (lost := self._lost_part) is not None:
+            msg = f"{shown}: {lost}. Put it back."
             raise OptionError(msg)
-        return parts
+        if not (paths or may_be_empty):
+            msg = f"{shown} has no part yet: the first one is being filled."
+            raise OptionError(msg)
+        return paths
 
     def arrow(self) -> pa.Table:
         """Return the rows as an Arrow table; it must fit into memory.
@@ -383,13 +356,9 @@ class HarvestFolder:
         OptionError
             If a part is missing or damaged.
         """
-        if self._has_ranges:
-            self._list_names()  # without a part the columns are not known
-            return concat_tables(self._load_parts())
-        return concat_rows(self._load_parts(), self._build_own_columns())
-
-    def _load_parts(self) -> list[pa.Table]:
-        return [read_parquet(path) for path in self._check_parts()]
+        has_ranges = self._has_ranges  # then without a part the columns are not known
+        tables = [read_parquet(path) for path in self._list_parts(may_be_empty=not has_ranges)]
+        return concat_tables(tables) if has_ranges else concat_rows(tables, self._own_columns)
 
     def frame(self, *, explode: str | None = None) -> pd.DataFrame:
         """Return the rows as a DataFrame; it must fit into memory.
@@ -417,9 +386,8 @@ class HarvestFolder:
             if explode is not None:
                 msg = f"explode={sanitize_text(repr(explode), 80)}: only harvests of repositories."
                 raise FrameError(msg)
-            self._list_names()  # as of arrow()
-            return build_range_frame(self._load_parts())
-        return build_repository_frame(self.arrow(), self._build_own_columns(), explode)
+            return build_range_frame(self.arrow())
+        return build_repository_frame(self.arrow(), self._own_columns, explode)
 
     def find_changes(self, before: HarvestFolder) -> Changes:
         """Compare the rows with those of an earlier harvest, by id.
@@ -471,8 +439,9 @@ class HarvestFolder:
 
     def _read_log(self) -> tuple[LogHeader, LogLine]:
         """Return the first lines of the log: the header, and the state at the last part."""
-        with (self.path / LOG_NAME).open("rb") as log:
-            header = msgspec.json.decode(log.readline(), type=LogHeader)
+        path = self.path / LOG_NAME
+        with path.open("rb") as log:
+            header = parse_header(path, log.readline())
             return header, msgspec.json.decode(log.readline() or b"{}", type=LogLine)
 
     @property
@@ -480,7 +449,8 @@ class HarvestFolder:
         """Whether it is of a harvest in ranges."""
         return self._read_log()[1].type == "state"
 
-    def _build_own_columns(self) -> FieldColumns | None:
+    @property
+    def _own_columns(self) -> FieldColumns | None:
         from gqlnb.github.harvester.field_columns import build_own_columns
 
         return build_own_columns(self._read_log()[0])
@@ -502,11 +472,11 @@ class HarvestFolder:
         import pyarrow.dataset
         import pyarrow.parquet as pq
 
-        names = self._list_names()
+        paths = self._list_parts()
         # Without a schema of the endpoint, a column without values has no type.
-        types = [pq.read_schema(name).remove_metadata() for name in names]
+        types = [pq.read_schema(path).remove_metadata() for path in paths]
         schema = pa.unify_schemas(types, promote_options="permissive")
-        return pyarrow.dataset.dataset(names, schema, format="parquet")
+        return pyarrow.dataset.dataset(paths, schema, format="parquet")
 
     def duckdb(self) -> Any:  # noqa: ANN401 - duckdb is optional
         """Return a lazy DuckDB relation of the present parts.
@@ -524,7 +494,7 @@ class HarvestFolder:
             If DuckDB is not installed.
         """
         duckdb = import_optional("duckdb", "duckdb", "read a harvest with DuckDB")
-        return duckdb.read_parquet(self._list_names(), union_by_name=True)
+        return duckdb.read_parquet(self._list_parts(), union_by_name=True)
 
     def polars(self) -> Any:  # noqa: ANN401 - polars is optional
         """Return a Polars LazyFrame of the present parts.
@@ -544,16 +514,7 @@ class HarvestFolder:
         polars = import_optional("polars", "polars", "read a harvest with Polars")
         if self._has_ranges:
             return polars.scan_pyarrow_dataset(self.dataset())
-        return polars.scan_parquet(self._list_names())
-
-    def _list_names(self) -> list[str]:
-        """Return the names of the parts; raise OptionError if there is none, or one is lost."""
-        names = [str(path) for path in self._check_parts()]
-        if not names:
-            path = sanitize_text(self.path, 120)
-            msg = f"{path} has no part yet: the first one is being filled."
-            raise OptionError(msg)
-        return names
+        return polars.scan_parquet(self._list_parts())
 
     def __repr__(self) -> str:
         coverage, lost = self.coverage, self._lost_part
@@ -605,6 +566,6 @@ def open_folder(folder: str | os.PathLike[str]) -> HarvestFolder:
             "Give the folder that was out= of a harvest."
         )
         raise OptionError(msg)
-    with (path / LOG_NAME).open("rb") as log:
-        parse_header(path / LOG_NAME, log.readline())
-    return HarvestFolder(path)
+    opened = HarvestFolder(path)
+    opened._read_log()  # noqa: SLF001 - to refuse another format
+    return opened

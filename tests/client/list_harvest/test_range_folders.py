@@ -95,18 +95,3 @@ def test_a_harvest_without_rows_is_refreshed(least, tmp_path):
     assert list_ids(found) == ["a"]
     assert found.changes is not None
     assert found.changes.added == ["a"]
-
-
-def test_an_interrupt_does_not_advise_to_resume_one_range(tmp_path):
-    """The same call continues the harvest; resume() would continue one of its ranges."""
-    endpoint = make_endpoint()
-
-    def interrupt() -> None:
-        if endpoint.requests == 3:
-            raise KeyboardInterrupt
-
-    endpoint.drift = interrupt
-    with pytest.raises(KeyboardInterrupt) as caught:
-        harvest(endpoint, out=tmp_path)
-    assert "resume()" not in str(getattr(caught.value, "__notes__", ""))
-    assert list_ids(harvest(endpoint, out=tmp_path)) == sorted(endpoint.rows)

@@ -8,14 +8,14 @@ import tracemalloc
 import pytest
 
 from gqlnb import Client, Schema
-from gqlnb.client.paging import duplicates, known_keys
-from gqlnb.client.paging.known_keys import KnownKeys
+from gqlnb.client.paging import duplicates
+from gqlnb.client.paging.duplicates import KnownKeys
 
 
 @pytest.mark.parametrize("limit", [0, 10, None])
 def test_known_keys_are_those_of_a_set(monkeypatch, limit):
     """Also when they become digests, and when the table of digests grows."""
-    monkeypatch.setattr(known_keys, "FIRST_CELLS", 8)
+    monkeypatch.setattr(duplicates, "FIRST_CELLS", 8)
     dice = random.Random(1)
     expected, known = set(), KnownKeys(limit)
     for _ in range(200):

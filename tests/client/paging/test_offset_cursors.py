@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from gqlnb import Client, GqlnbError, Schema, serve
+from gqlnb.client.endpoint import PagingOptions
 from gqlnb.client.paging.crawler import Crawler
 from tests.client.paging.faulty_connections import (
     FAULTS,
@@ -67,7 +68,7 @@ def walked(
     **options: Any,
 ) -> Crawler:
     """Page a query, with the answers of each round in another order."""
-    walk = client._pager.start_crawler(text, None, None, {"follow": "all", **options})
+    walk = client._pager.start_crawler(text, None, None, PagingOptions(follow="all", **options))
     asks = [walk.build_first_request()]
     while asks:
         for ask in order(asks):
@@ -127,7 +128,7 @@ def test_halved_pages_are_requested_one_by_one():
     """The next page may be too large again."""
     schema, _ = world()
     client = Client(Failing(schema, heavy=3), schema=schema)
-    walk = client._pager.start_crawler(QUERY, None, None, {"follow": "all"})
+    walk = client._pager.start_crawler(QUERY, None, None, PagingOptions(follow="all"))
     walk._sizes.halve(0)
     ask = walk.build_first_request()
     walk.add_answer(ask, client.execute(ask.text, ask.variables))
@@ -150,7 +151,7 @@ def test_only_the_failed_page_is_requested_again():
     """The pages after it were received before the failure."""
     schema, items = world()
     client = Client(schema)
-    walk = client._pager.start_crawler(QUERY, None, None, {"follow": "all"})
+    walk = client._pager.start_crawler(QUERY, None, None, PagingOptions(follow="all"))
     ask = walk.build_first_request()
     walk.add_answer(ask, client.execute(ask.text, ask.variables))
     asks = walk.build_next_requests(WIDTH)

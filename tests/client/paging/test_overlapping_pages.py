@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from gqlnb import Client, Result, Schema
+from gqlnb.client.endpoint import PagingOptions
 from gqlnb.client.paging.crawler import Crawler
 
 SDL = """
@@ -67,7 +68,7 @@ def crawl(rows: Rows, kind: str, **limits: Any) -> tuple[Crawler, Result]:
     """Return the crawler and the joined result of all pages, which overlap."""
     resolvers = {"plain": rows.resolve_plain, "connected": rows.resolve_connected}
     client = Client(Schema(SDL, {"Query": resolvers}))
-    options = {"page_size": 10, **limits}
+    options = PagingOptions(page_size=10, **limits)
     crawler = client._pager.start_crawler(QUERIES[kind], None, None, options, examines=False)
     crawler.detects_changes = True
     return crawler, client._pager.run_crawler(crawler, progress=False)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from gqlnb import Client, Result, Schema
+from tests.examples import select_combinations
 
 ROWS = [{"id": str(number)} for number in range(137)]
 COUNTED = """
@@ -27,9 +28,10 @@ def fetch_all(client: Client, text: str) -> Result:
         return client.execute_all(text, progress=False)
 
 
-@pytest.mark.parametrize("size", [20, 23, 24])
-@pytest.mark.parametrize("place", ["offset", "start", "page"])
-@pytest.mark.parametrize("rows", [1, 7, 23, 24, 40, 137])
+@pytest.mark.parametrize(
+    ("rows", "size", "place"),
+    select_combinations([1, 7, 23, 24, 40, 137], [20, 23, 24], ["offset", "start", "page"]),
+)
 def test_a_count_of_the_page_is_no_total(size: int, place: str, rows: int) -> None:
     """As `count` is beside `total` in commercetools' API, where a page has 20 rows by default."""
 

@@ -55,6 +55,35 @@ def test_a_size_above_the_most_is_lowered(query, variables, expected):
     assert not result.errors
 
 
+@pytest.mark.parametrize(
+    ("query", "count", "came", "is_complete"),
+    [
+        ("{ rows { id } }", 1350, 1000, False),
+        ("{ rows { id } }", 930, 930, True),
+        ("{ rows(limit: 600) { id } }", 1350, 1000, False),
+        ("{ rows(limit: 600) { id } }", 930, 930, True),
+        ("{ rows(limit: 5000) { id } }", 930, 930, True),
+    ],
+)
+def test_a_list_without_places_grows_to_the_size_that_a_refusal_names(
+    query, count, came, is_complete
+):
+    """store-graphql-py 0.5.0 has 50 rows by default, 1,000 at most, and no offset."""
+
+    def resolve(_root: Any, args: dict[str, Any], _context: Any) -> Any:
+        limit = args.get("limit", 50)
+        if limit > 1000:
+            msg = f"ERR_LIMIT:list limit 上限 1000,收到 {limit}"
+            raise ValueError(msg)
+        return [{"id": str(row)} for row in range(min(limit, count))]
+
+    sdl = "type Query { rows(limit: Int): [Row!]! } type Row { id: ID! }"
+    result = Client(Schema(sdl, {"Query": {"rows": resolve}})).execute_all(query, progress=False)
+    assert [row["id"] for row in result.data["rows"]] == [str(row) for row in range(came)]
+    assert result.report.complete == is_complete, result.report.doubts
+    assert not result.errors
+
+
 def test_a_refusal_without_a_number_is_said():
     """No row came, and the report says why."""
     client = build_client("Too many rows")

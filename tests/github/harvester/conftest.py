@@ -9,7 +9,7 @@ import pytest
 from gqlnb import Client, github
 from tests.github.harvester.logging_standin import Listening, rows
 
-SIZE = 12_000
+SIZE = 6_000
 
 
 @pytest.fixture(scope="session")

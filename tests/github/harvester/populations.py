@@ -134,9 +134,9 @@ def harvest(
             windows.feed(task, answer(SearchRequest(text, first, after)))
             rows.extend(windows.take_rows())
             sent += 1
-            assert sent < most, windows.build_coverage(len(rows))
+            assert sent < most, windows.state.build_coverage(len(rows))
     assert windows.state.todo == []
-    return rows, windows.build_coverage(len(rows))
+    return rows, windows.state.build_coverage(len(rows))
 
 
 def truth(population: Population, expression: str) -> set[str]:

@@ -120,7 +120,7 @@ def simulate_schedule(
     runner = HarvestRunner(scope, harvest, storage, pool, executor, 1, lambda *_: None)
     with patch("gqlnb.lists.accounts.wait", executor.wait):
         runner.run()
-    coverage = harvest.build_coverage(storage.rows)
+    coverage = harvest.state.build_coverage(storage.rows)
     assert coverage.complete
     logins = 0 if accounts == 1 else accounts * LATENCY  # one after another
     return Schedule(executor.now + logins, storage.rows, storage.state.requests, coverage.pages)

@@ -36,7 +36,7 @@ def test_threads_return_the_same_rows(standin, truth):
         made = github.harvest(EVERYTHING, client=client, executor=pool)
     assert rows(made.frame()) == truth
     assert made.complete
-    assert made.coverage.pages <= 132
+    assert made.coverage.pages <= 67
     whole = [text for text, *_ in standin.searches() if "created:" not in text]
     assert len(whole) == FIRST_COUNTS
 

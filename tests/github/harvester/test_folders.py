@@ -19,7 +19,7 @@ from tests.github.harvester.test_node_harvest import make_rows
 
 def test_a_finished_folder_has_all_rows_and_the_coverage(tmp_path, client, truth):
     """As Arrow, pandas, DuckDB and Polars."""
-    made = github.harvest(">=1", client=client, out=tmp_path, part=4_000)
+    made = github.harvest(">=1", client=client, out=tmp_path, part=2_000)
     folder = github.open(tmp_path)
     assert folder.complete
     assert folder.coverage == made.coverage
@@ -45,7 +45,7 @@ def test_a_growing_folder_has_the_parts_so_far(tmp_path, client, truth):
             with pytest.raises(OptionError, match="no part yet"):
                 folder.dataset()
 
-    github.harvest(">=1", client=client, out=tmp_path, part=2_000, progress=watch)
+    github.harvest(">=1", client=client, out=tmp_path, part=1_000, progress=watch)
     assert seen == sorted(seen)
     assert len(set(seen)) > 2
 
@@ -113,7 +113,7 @@ def store_columns(folder, *columns):
     """Write each column as the `at` of the only row of a part."""
     with ListStore(folder, LogHeader(query="q", source="s"), rows_per_part=1) as store:
         for number, values in enumerate(columns):
-            reading = Reading(number=number, ends=(number, number), count=1, got=1)
+            reading = Reading(number=number, ends=(number, number), count=1)
             store.add_reading(reading, pa.table({"id": [f"i{number}"], "at": values}))
 
 

@@ -28,24 +28,56 @@ from tests.github.harvester.logging_standin import rows
 EVERYTHING = ">=1"
 
 
-def test_every_row_is_returned_once(client, truth):
-    """The report is complete."""
-    made = github.harvest(EVERYTHING, client=client)
+def test_every_row_is_returned_once(client, standin, truth, tmp_path):
+    """In few requests of up to ten pages, without a warning; the report and its files say so."""
+    heard = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        made = github.harvest(
+            EVERYTHING,
+            client=client,
+            out=tmp_path,
+            part=2_500,
+            progress=lambda *it: heard.append(it),
+        )
     assert rows(made.frame()) == truth
     assert made.complete
     assert (made.coverage.expected, made.coverage.got, len(made)) == (len(truth),) * 3
-    assert 120 <= made.coverage.pages <= 132
+    assert 60 <= made.coverage.pages <= 67
+    pages = [sum(name[0] == "n" for name in asked) for asked in standin.asked]
+    counts = [sum(name[0] == "q" for name in asked) for asked in standin.asked]
+    assert counts[0] == FIRST_COUNTS
+    assert 8 <= max(pages) <= PAGES_PER_REQUEST
+    assert made.requests == len(pages) == len(heard) < 30
+    assert sum(pages) == made.coverage.pages
+    assert sum(counts) == made.coverage.pages + made.coverage.counts
+    assert heard[-1][:3] == (len(truth), len(truth), made.requests)
 
+    standin.asked.clear()
+    estimate = github.estimate(EVERYTHING, client=client)
+    assert len(standin.asked) == 1
+    assert estimate.repositories == len(truth)
+    assert estimate.least <= made.coverage.pages <= estimate.most
+    fewest, most = estimate.requests
+    assert fewest <= made.requests <= most
+    assert "60 to 67 pages of 100, 201 counts\n  9 to 94 requests: up to ten" in repr(estimate)
 
-def test_the_frame_is_ordered_and_typed(client):
-    """Most stars first, with the dtypes of a star search, times in UTC, and `attrs`."""
-    frame = github.harvest(">=2000", client=client).frame()
-    assert frame["stargazers"].is_monotonic_decreasing
-    dtypes = ["string", "string", "Int64", "datetime64[s, UTC]", "string"]
-    assert frame.dtypes.astype(str).tolist() == dtypes
-    assert frame.attrs["query"] == "stars:>=2000"
-    assert frame.attrs["coverage"]["complete"]
-    assert json.loads(json.dumps(frame.attrs)) == frame.attrs
+    assert made.folder == tmp_path
+    assert len(list(tmp_path.glob("*.parquet"))) == 3
+    for read in (
+        pd.read_parquet(tmp_path),
+        duckdb.read_parquet(f"{tmp_path}/*.parquet").df(),
+        dask.dataframe.read_parquet(tmp_path).compute(),
+    ):
+        assert rows(read) == truth
+    beside = json.loads((tmp_path / "_coverage.json").read_text())
+    within = pq.read_schema(tmp_path / "part-00002.parquet").metadata
+    assert json.loads(within[b"gqlnb.coverage"]) == beside
+    assert (beside["got"], beside["expected"], beside["gaps"]) == (len(truth), len(truth), [])
+    assert (beside["query"], beside["source"]) == ("stars:>=1", made.source)
+    assert beside["complete"] is True
+    first = pq.read_schema(tmp_path / "part-00000.parquet").metadata
+    assert first[b"gqlnb.query"] == b"stars:>=1"
 
 
 def test_everything_is_read_a_second_time(client, standin, truth, tmp_path):
@@ -57,7 +89,7 @@ def test_everything_is_read_a_second_time(client, standin, truth, tmp_path):
     assert made.coverage.got == once.coverage.got == len(truth)
     assert ["read twice" in repr(each) for each in (once, made)] == [False, True]
     assert "; everything was read twice, in " in repr(made)
-    assert made.coverage.pages >= 2 * 120
+    assert made.coverage.pages >= 2 * 60
     estimate = github.estimate(EVERYTHING, client=client, twice=True)
     assert estimate.least <= made.coverage.pages <= estimate.most
     with pytest.raises(OptionError, match=r"a harvest without twice=True\. Name another"):
@@ -85,18 +117,6 @@ def test_an_expression_may_have_further_qualifiers(client, people):
     assert rows(made.frame()) == rows(people.frame("language:python"))
 
 
-def test_a_request_has_several_pages(client, standin):
-    """Up to ten if answers come fast."""
-    made = github.harvest(EVERYTHING, client=client)
-    pages = [sum(name[0] == "n" for name in asked) for asked in standin.asked]
-    counts = [sum(name[0] == "q" for name in asked) for asked in standin.asked]
-    assert counts[0] == FIRST_COUNTS
-    assert 8 <= max(pages) <= PAGES_PER_REQUEST
-    assert made.requests == len(pages) < 60
-    assert sum(pages) == made.coverage.pages
-    assert sum(counts) == made.coverage.pages + made.coverage.counts
-
-
 def test_slow_answers_make_requests_smaller():
     """Fast answers double the number of pages in a request, or more; slow ones halve it."""
     load = BatchSize()
@@ -108,7 +128,7 @@ def test_slow_answers_make_requests_smaller():
     load.note_success(5.0)
     assert load.pages == 5
     for pages in (2, 1, 0):
-        load.halve_pages()
+        load.halve()
         assert load.pages == pages
 
 
@@ -167,31 +187,20 @@ def test_a_harvest_waits_for_the_next_budget(people, truth, monkeypatch):
 # ---------------------------------------------------------------- reports
 
 
-def test_a_dry_run_only_counts(client, standin, truth):
-    """One request gives the fewest and the most pages, and a harvest lies between."""
-    estimate = github.estimate(EVERYTHING, client=client)
-    assert len(standin.asked) == 1
-    assert estimate.repositories == len(truth)
-    needed = github.harvest(EVERYTHING, client=client)
-    assert estimate.least <= needed.coverage.pages <= estimate.most
-    fewest, most = estimate.requests
-    assert fewest <= needed.requests <= most
-    assert "120 to 132 pages of 100, 396 counts\n  15 to 168 requests: up to ten" in repr(estimate)
-
-
-def test_the_report_names_counts_and_source(client):
-    """The repr has the completeness and the cost."""
+def test_frame_and_report_of_a_harvest(client):
+    """Most stars first, with the dtypes of a star search, times in UTC; cost and completeness."""
     made = github.harvest(">=2000", client=client)
-    text = repr(made)
+    frame, text, coverage = made.frame(), repr(made), made.coverage
+    assert frame["stargazers"].is_monotonic_decreasing
+    dtypes = ["string", "string", "Int64", "datetime64[s, UTC]", "string"]
+    assert frame.dtypes.astype(str).tolist() == dtypes
+    assert frame.attrs["query"] == "stars:>=2000"
+    assert frame.attrs["coverage"]["complete"]
+    assert json.loads(json.dumps(frame.attrs)) == frame.attrs
     assert text.startswith(f"{len(made):,} repositories of 'stars:>=2000', complete\n")
     assert f"in {made.requests} requests" in text
     assert "from in-process" in text
     assert html.escape(text) in made._repr_html_()
-
-
-def test_the_coverage_is_shown_in_a_few_lines(client):
-    """With the numbers that the harvest shows, and those of gaps, failed fields and notes."""
-    coverage = github.harvest(">=2000", client=client).coverage
     first, numbers, pages = repr(coverage).split("\n")
     assert first == "Coverage: complete"
     assert first in coverage._repr_html_()
@@ -200,14 +209,6 @@ def test_the_coverage_is_shown_in_a_few_lines(client):
     gap = Gap("stars:5", 3, 2, "Counts differ.")
     last = repr(structs.replace(coverage, gaps=(gap,), field_errors={"x": 1})).split("\n")[-1]
     assert last == "  gaps: 1, field_errors: 1, notes: 0"
-
-
-def test_progress_is_called_for_each_answer(client, truth):
-    """With rows, rows expected, requests and budget."""
-    heard = []
-    made = github.harvest(EVERYTHING, client=client, progress=lambda *it: heard.append(it))
-    assert len(heard) == made.requests
-    assert heard[-1][:3] == (len(truth), len(truth), made.requests)
 
 
 @pytest.mark.parametrize("limit", [None, 5_000])
@@ -244,30 +245,6 @@ def test_a_gap_warns():
 
 
 # ---------------------------------------------------------------- parts
-
-
-def test_parts_are_read_by_pandas_duckdb_and_dask(tmp_path, client, truth):
-    """The folder is one table for readers of Parquet, without repeated rows."""
-    made = github.harvest(EVERYTHING, client=client, out=tmp_path, part=5_000)
-    assert len(list(tmp_path.glob("*.parquet"))) == 3
-    assert rows(pd.read_parquet(tmp_path)) == truth
-    assert rows(duckdb.read_parquet(f"{tmp_path}/*.parquet").df()) == truth
-    assert rows(dask.dataframe.read_parquet(tmp_path).compute()) == truth
-    assert rows(made.frame()) == truth
-    assert made.folder == tmp_path
-
-
-def test_the_coverage_is_in_a_file_and_in_the_last_part(tmp_path, client, truth):
-    """With the query, the source and the completeness."""
-    made = github.harvest(EVERYTHING, client=client, out=tmp_path, part=5_000)
-    beside = json.loads((tmp_path / "_coverage.json").read_text())
-    within = pq.read_schema(tmp_path / "part-00002.parquet").metadata
-    assert json.loads(within[b"gqlnb.coverage"]) == beside
-    assert (beside["got"], beside["expected"], beside["gaps"]) == (len(truth), len(truth), [])
-    assert (beside["query"], beside["source"]) == ("stars:>=1", made.source)
-    assert beside["complete"] is True
-    first = pq.read_schema(tmp_path / "part-00000.parquet").metadata
-    assert first[b"gqlnb.query"] == b"stars:>=1"
 
 
 def test_a_folder_keeps_few_rows_in_memory(tmp_path, client):
@@ -340,10 +317,3 @@ def test_rows_before_a_failure_are_in_the_error(client, standin):
         github.harvest(EVERYTHING, client=client, progress=watch)
     assert isinstance(caught.value, TransportError | Exception)
     assert len(caught.value.result.data["repositories"]) >= 1000
-
-
-def test_a_complete_harvest_does_not_warn(client):
-    """A complete harvest is silent."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        github.harvest(">=2000", client=client)

@@ -15,7 +15,7 @@ from multiprocessing import get_context
 import pytest
 
 from gqlnb import AuthError, Client, OptionError, github
-from gqlnb.github.harvester.identities import group_clients
+from gqlnb.github.harvester.harvests import group_clients
 from gqlnb.github.standin.simulation import Simulation
 from tests.asgi import run_app, send_answer
 from tests.github.harvester.logging_standin import rows

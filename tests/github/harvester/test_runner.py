@@ -135,7 +135,7 @@ def test_a_page_beside_one_that_is_too_large_is_kept():
     executor = HeavyExecutor(search)
     _, harvest, ids = run_harvest(executor, fields=OWN)
     assert ids == search.required
-    assert harvest.build_coverage(0).complete
+    assert harvest.state.build_coverage(0).complete
 
 
 @pytest.mark.parametrize("width", [1, 4])
@@ -147,7 +147,7 @@ def test_the_next_token_of_an_account_replaces_a_refused_one(width):
     executor.refused = identity.clients[:1]
     runner, harvest, ids = run_harvest(executor, width=width, identity=identity)
     assert ids == search.required
-    assert harvest.build_coverage(0).complete
+    assert harvest.state.build_coverage(0).complete
     assert not identity.refusal
     notes = [note for note in runner._pool.notes if "refused" in note]
     assert notes == ["A token of ann is refused; its next one continues: Bad credentials"]

@@ -4,8 +4,9 @@
 # Guessed before: a query with nested lists has a row for each leaf, and columns for what it selects,
 # whatever the rows have; numbers beside nulls keep their digits.
 # What happens: where a selected field without subfields has an object, as a JSON scalar may, the
-# column is missing, or NaN beside a null. With `@frame` in a list, an empty list adds a row of NaN, which makes integers
-# floats, and a null adds none. A column of an object that is null in all rows is missing.
+# column is missing, or NaN beside a null. With `@frame` in a list, an empty list adds a row of NaN,
+# which makes integers floats, and a null adds none. A column of an object that is null in all rows
+# is missing.
 # Versions: pluck-graphql 0.4.0, pandas 3.1.1, Python 3.11.
 set -euo pipefail
 folder=$(mktemp -d)

@@ -11,7 +11,6 @@ from graphql import (
     ArgumentNode,
     DirectiveNode,
     DocumentNode,
-    ExecutableDefinitionNode,
     ExecutableDefinitionsRule,
     FieldNode,
     FragmentDefinitionNode,
@@ -77,6 +76,7 @@ INCREMENTAL_DIRECTIVES = ("defer", "stream")
 # The extension of a schema with a hint for unknown fields and arguments, such as that the schema is
 # a part of a larger one.
 UNKNOWN_NAME_HINT = "unknownNameHint"
+EXECUTABLE_NODES = frozenset({OperationDefinitionNode, FragmentDefinitionNode})
 QUOTED_NAME = re.compile(r"'(\w+)'")
 FAMILIAR_FIELDS = frozenset({"id", "name", "title", "login"})  # listed first in examples
 
@@ -138,12 +138,17 @@ class Document:
         object.__setattr__(self, "name", node.name.value if node.name else None)
         object.__setattr__(self, "kind", node.operation.value)
         object.__setattr__(self, "variables", declared)
-        spread = [one for one in self.ast.definitions if isinstance(one, FragmentDefinitionNode)]
-        object.__setattr__(self, "fragments", {one.name.value: one for one in spread})
-        # Most texts have no directives, and need no search.
-        directives = find_nodes(self.ast, DirectiveNode) if "@" in self.text else ()
-        found = [one for one in directives if one.name.value in INCREMENTAL_DIRECTIVES]
-        object.__setattr__(self, "incremental_directives", found)
+        fragments = {
+            one.name.value: one
+            for one in self.ast.definitions
+            if isinstance(one, FragmentDefinitionNode)
+        }
+        object.__setattr__(self, "fragments", fragments)
+        directives: Sequence[DirectiveNode] = ()
+        if "@" in self.text:  # most texts have no directives, and need no search
+            nodes = find_nodes(self.ast, DirectiveNode)
+            directives = [one for one in nodes if one.name.value in INCREMENTAL_DIRECTIVES]
+        object.__setattr__(self, "incremental_directives", directives)
 
     def __copy__(self) -> Document:
         return self  # it is immutable
@@ -252,7 +257,8 @@ class Document:
     def root_fields(self) -> frozenset[str]:
         """The names of the root fields of the operation, those in fragments included."""
         return frozenset(
-            node.name.value for node in self._iterate_fields([self.operation.selection_set])
+            node.name.value
+            for node in iterate_fields([self.operation.selection_set], self.fragments)
         )
 
     def find_field(self, path: object) -> FieldNode | None:
@@ -272,7 +278,7 @@ class Document:
                 continue
             matching = [
                 node
-                for node in self._iterate_fields(sets)
+                for node in iterate_fields(sets, self.fragments)
                 if (node.alias or node.name).value == step
             ]
             if not matching:
@@ -280,19 +286,6 @@ class Document:
             field = matching[0]
             sets = [node.selection_set for node in matching if node.selection_set is not None]
         return field
-
-    def _iterate_fields(self, sets: Iterable[SelectionSetNode]) -> Iterator[FieldNode]:
-        """Yield the fields of selection sets and of the fragments spread in them."""
-        fragments, seen, waiting = self.fragments, set[str](), list(sets)[::-1]
-        while waiting:
-            for node in waiting.pop().selections:
-                if isinstance(node, FieldNode):
-                    yield node
-                elif not isinstance(node, FragmentSpreadNode):
-                    waiting.append(node.selection_set)  # type: ignore[attr-defined]
-                elif node.name.value in fragments and node.name.value not in seen:
-                    seen.add(node.name.value)
-                    waiting.append(fragments[node.name.value].selection_set)
 
     def locate_path(
         self, path: object, above: int, label: str = "line", own: int | None = None
@@ -321,6 +314,22 @@ class Document:
             if fragment.loc and fragment.loc.start <= node.loc.start < fragment.loc.end:
                 return f"saved fragment {name}"
         return ""
+
+
+def iterate_fields(
+    sets: Iterable[SelectionSetNode], fragments: Mapping[str, FragmentDefinitionNode]
+) -> Iterator[FieldNode]:
+    """Yield the fields of selection sets and of the fragments spread in them."""
+    seen, waiting = set[str](), list(sets)[::-1]
+    while waiting:
+        for node in waiting.pop().selections:
+            if isinstance(node, FieldNode):
+                yield node
+            elif not isinstance(node, FragmentSpreadNode):
+                waiting.append(node.selection_set)  # type: ignore[attr-defined]
+            elif node.name.value in fragments and node.name.value not in seen:
+                seen.add(node.name.value)
+                waiting.append(fragments[node.name.value].selection_set)
 
 
 def parse_document(text: str, limits: Limits | None = None) -> DocumentNode:
@@ -359,7 +368,7 @@ def find_errors(
 ) -> list[GraphQLError]:
     """Return the validation errors of a parsed text, at most `limits.errors` of them."""
     most = None if limits is None else limits.errors
-    if not all(isinstance(node, ExecutableDefinitionNode) for node in ast.definitions):
+    if not EXECUTABLE_NODES.issuperset(map(type, ast.definitions)):
         # The other rules would look for similar names among the types defined in the text, by
         # edit distance: two names of 40 kB take a quarter of an hour.
         return validate(schema, ast, [ExecutableDefinitionsRule])[:most]
@@ -386,9 +395,9 @@ def select_operation(ast: DocumentNode, text: str, name: str | None) -> Operatio
         msg = f"The name of an operation must be a string, not {type(name).__name__}."
         raise QueryError(msg)
     operations = [node for node in ast.definitions if isinstance(node, OperationDefinitionNode)]
-    names = [node.name.value for node in operations if node.name]
     if name is None and len(operations) == 1:
         return operations[0]
+    names = [node.name.value for node in operations if node.name]
     if name is not None:
         for node in operations:
             if node.name and node.name.value == name:

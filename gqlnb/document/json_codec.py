@@ -75,7 +75,7 @@ def load_json(body: bytes) -> JSON:
         If they are not valid JSON, such as NaN, infinity, invalid UTF-8 and lone surrogates.
     """
     try:
-        return _DECODER.decode(strip_bom(body))
+        return _DECODER.decode(body.removeprefix(BOM_UTF8))
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         reason, at = describe_fault(strip_bom(body), error)
     raise JSONError(reason, at)
@@ -283,8 +283,11 @@ def encode_in_pieces(value: JSON, body: bytearray, *, is_valid: bool) -> Iterato
         mark = b"{"
         for name, member in value.items():
             body += b"%b%b:" % (mark, _ENCODER.encode(name))
-            yield from encode_in_pieces(member, body, is_valid=is_valid)
             mark = b","
+            if type(member) in _LEAF_TYPES:
+                body += _ENCODER.encode(member)
+                continue
+            yield from encode_in_pieces(member, body, is_valid=is_valid)
         body += b"}"
         return
     rows = value if type(value) is list else ()

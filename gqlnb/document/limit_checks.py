@@ -230,7 +230,7 @@ def find_violations(sizes: list[DefinitionSize], limits: Limits) -> Iterator[Pro
         }
     )
     for size in sizes:
-        expanded = compute_expanded_size(size, fragments)
+        expanded = compute_expanded_size(size, fragments) if size.spreads else size
         if limits.depth is not None and expanded.depth > limits.depth:
             clause = f"Fields nest {expanded.depth:,} levels deep"
             position = find_position(expanded.deepest)

@@ -42,7 +42,8 @@ class SizedCache(dict[K, V]):
         if size > self._max_size:
             return
         with self._lock:
-            self._drop(key)
+            if key in self:
+                self._drop(key)
             while len(self) >= self._max_items or self._size + size > self._max_size:
                 self._drop(next(iter(self)))
             self[key], self._sizes[key] = value, size

@@ -551,7 +551,9 @@ def validate_document(
     # graphql-core 3.2 raises if the @skip of a subscription's root field depends on a variable.
     except GraphQLError as error:
         return [error]
-    if errors and errors[-1].message == _ABORTED:
+    if not errors:
+        return errors
+    if errors[-1].message == _ABORTED:
         errors[-1] = GraphQLError(_ABORT_MESSAGE.format(depth=MAX_NESTING_DEPTH))
     return [
         GraphQLError("An integer of thousands of digits is not accepted.", error.nodes)

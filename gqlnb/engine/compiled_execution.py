@@ -50,23 +50,11 @@ if TYPE_CHECKING:
 
 # Arguments that plans support; with any other, unless it is the default, graphql-core executes.
 SUPPORTED_OPTIONS = frozenset(
-    {
-        "field_resolver",
-        "type_resolver",
-        "subscribe_field_resolver",
-        "max_coercion_errors",
-        "is_awaitable",
-        "hide_suggestions",
-    }
+    {"field_resolver", "type_resolver", "subscribe_field_resolver", "max_coercion_errors"}
+    | {"is_awaitable", "hide_suggestions"}
 )
-SUPPORTED_ARGUMENTS = SUPPORTED_OPTIONS | {
-    "schema",
-    "document",
-    "root_value",
-    "context_value",
-    "variable_values",
-    "operation_name",
-}
+# Also the first six, from the schema to the operation's name.
+SUPPORTED_ARGUMENTS = SUPPORTED_OPTIONS | set([*EXECUTE_SIGNATURE.parameters][:6])
 
 
 # Everything else in the package calls this module only, so that the executor can be replaced
@@ -114,18 +102,8 @@ def execute(
     """
     given: tuple[object, ...] = ()
     if more or options or field_resolver is not None or type_resolver is not None:
-        bound = EXECUTE_SIGNATURE.bind(
-            schema,
-            document,
-            root_value,
-            context_value,
-            variable_values,
-            operation_name,
-            field_resolver,
-            type_resolver,
-            *more,
-            **options,
-        )
+        first = (schema, document, root_value, context_value, variable_values, operation_name)
+        bound = EXECUTE_SIGNATURE.bind(*first, field_resolver, type_resolver, *more, **options)
         if not is_supported(bound.arguments):
             return core_execute(*bound.args, **bound.kwargs)
         options = {

@@ -99,17 +99,6 @@ class ExecutionBudget:
         self.reason = self.reason or reason or self._format_reason()
         self.deadline = -inf
 
-    def spend(self, fields: int) -> None:
-        """Count fields that are about to be executed.
-
-        Raises
-        ------
-        BudgetExceededError
-            If there are none left, or no time.
-        """
-        self.left -= fields
-        self.check()
-
     def check(self) -> None:
         """Look at the clock.
 
@@ -249,7 +238,8 @@ class FieldCountingMixin:
 
     def execute_field(self, *given: object, **options: object) -> Value:
         """Count and execute a field."""
-        self.budget.spend(1)
+        self.budget.left -= 1
+        self.budget.check()
         return super().execute_field(*given, **options)  # type: ignore[misc]
 
     def complete_list_value(self, *given: Value) -> Value:

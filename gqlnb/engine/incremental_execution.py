@@ -153,16 +153,17 @@ def build_executor_class(
     return type("IncrementalExecutor", bases, {**members, "budget": budget})
 
 
-async def execute_in_parts(
+def execute_in_parts(
     schema: GraphQLSchema,
     document: Document,
     arguments: SubscriptionArguments,
     options: Mapping[str, Value],
     library: type | None = None,
 ) -> AsyncGenerator[ResponsePart, None]:
-    """Execute an operation and yield the parts of its response; the first one has `data`.
+    """Return the parts of the response to an operation; the first one has `data`.
 
-    Closing the generator stops the execution. Exceptions of resolvers become errors of the parts.
+    The execution begins at the first step; closing the generator stops it. Exceptions of resolvers
+    become errors of the parts.
 
     Parameters
     ----------
@@ -191,26 +192,25 @@ async def execute_in_parts(
         **options,
         **({} if library is None else {"operation_extensions": arguments.extensions}),
     )
-    if isinstance(executor, list):
-        yield build_whole_part(ExecutionResult(None, errors=executor))
-        return
-    execution = PartExecution(executor, run_in, budget)
-    async with aclosing(execution.iterate_parts()) as parts:
-        async for part in parts:
-            yield part
+    return PartExecution(executor, run_in, budget).iterate_parts()
 
 
 class PartExecution:
-    """One execution in parts, from its first resolver to its last part."""
+    """One execution in parts, from its first resolver to its last part.
 
-    def __init__(
-        self, executor: ThreadedIncrementalExecutor, run_in: Runner, budget: ExecutionBudget
-    ) -> None:
+    `executor` is a ThreadedIncrementalExecutor, or a list of errors in its place.
+    """
+
+    def __init__(self, executor: Value, run_in: Runner, budget: ExecutionBudget) -> None:
         self._executor, self._run_in, self._budget = executor, run_in, budget
         self._pending: list[str] = []  # ids
 
     async def iterate_parts(self) -> AsyncGenerator[ResponsePart, None]:
         """Yield the parts; the last one says so."""
+        if isinstance(self._executor, list):
+            yield build_whole_part(ExecutionResult(None, errors=self._executor))
+            return
+        self._budget.restart()
         try:
             outcome = await self._await_in_time(self._begin())
             if isinstance(outcome, ExecutionResult):

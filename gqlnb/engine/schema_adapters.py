@@ -520,14 +520,9 @@ class AdapterMemo:
 
     __slots__ = ("owner", "value")
 
-    def __init__(self, owner: object = None, value: object = None) -> None:
+    def __init__(self, owner: object = None, value: Value = None) -> None:
         self.owner = None if owner is None else ref(owner)
         self.value = value
-
-    def recall(self, owner: object, kind: type[T]) -> T | None:
-        """Return the value, if it was made of `owner` and has the type `kind`."""
-        own = self.owner is not None and self.owner() is owner
-        return self.value if own and type(self.value) is kind else None
 
     def __reduce__(self) -> tuple[type[AdapterMemo], tuple[()]]:
         return AdapterMemo, ()
@@ -543,9 +538,10 @@ def get_remembered(schema: object, kind: type[T], make: Callable[[], T]) -> T:
     if not is_schema(schema):
         return make()
     with _lock:
-        memo = vars(schema).get(MEMO_ATTRIBUTE)
-        if isinstance(memo, AdapterMemo) and (found := memo.recall(schema, kind)) is not None:
-            return found
+        memo = vars(schema).get(MEMO_ATTRIBUTE, AdapterMemo())
+        # A copy of the object has its memo.
+        if memo.owner is not None and memo.owner() is schema and type(memo.value) is kind:
+            return memo.value
         value = make()
         vars(schema)[MEMO_ATTRIBUTE] = AdapterMemo(schema, value)
         return value

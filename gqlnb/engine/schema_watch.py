@@ -42,7 +42,7 @@ from gqlnb.engine.graphql_compat import (
 from gqlnb.result.shape import META_FIELDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
     from graphql import GraphQLField, GraphQLSchema, ValueNode
 
@@ -173,9 +173,10 @@ class SchemaWatch:
         """
         part = (id(owner), path, names)
         if part not in self._parts:
-            (read,) = read_parts([(part, (owner, []))])
-            found = zip(names or ("",), read, strict=True)
-            values = [dict(value) if name in COPIED else value for name, value in found]
+            values = read_part(owner, path, names)
+            for place, name in enumerate(names):
+                if name in COPIED:
+                    values[place] = dict(values[place])
             with _lock:
                 self._parts[part] = (owner, values)
                 self._checks, self.has_changed = 0, self._check_slowly
@@ -187,9 +188,12 @@ class SchemaWatch:
                 self.has_changed = self._compile()
             parts = list(self._parts.items())
         try:
-            return read_parts(parts) != [values for _, (_, values) in parts]
+            for (_, path, names), (owner, values) in parts:
+                if read_part(owner, path, names) != values:
+                    return True
         except Exception:  # noqa: BLE001 - it is missing, or its value cannot be compared
             return True
+        return False
 
     def _compile(self) -> Callable[[], bool]:
         terms: list[str] = []
@@ -235,14 +239,11 @@ def write_attribute(space: dict[str, Any], owner: Any, name: str, place: str) ->
     return f"{place}[{name!r}]" if name in own else f"{place}.{name}"
 
 
-def read_parts(parts: Iterable[tuple[Part, tuple[Any, list[Any]]]]) -> list[list[Any]]:
-    """Return the present values of parts, each with its owner and the values it had."""
-    read = []
-    for (_, path, names), (owner, _) in parts:
-        for name, key in zip(path[::2], path[1::2], strict=True):
-            owner = getattr(owner, name)[key]  # noqa: PLW2901 - the next object on the path
-        read.append([*map(getattr, repeat(owner), names)] or [owner])
-    return read
+def read_part(owner: Any, path: tuple[str, ...], names: tuple[str, ...]) -> list[Any]:  # noqa: ANN401
+    """Return the present values of a part."""
+    for name, key in zip(path[::2], path[1::2], strict=True):
+        owner = getattr(owner, name)[key]
+    return [*map(getattr, repeat(owner), names)] or [owner]
 
 
 def watch_field(

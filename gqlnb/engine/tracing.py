@@ -7,7 +7,7 @@ ask whether they are traced.
 from __future__ import annotations
 
 import copy
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from functools import partial, update_wrapper
 from inspect import isawaitable
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from graphql import GraphQLResolveInfo, GraphQLSchema
 
     from gqlnb.document.document import Document
-    from gqlnb.engine.execution_budget import ExecutionBudget
     from gqlnb.engine.subscription import Runner, Stream, SubscriptionArguments
 
 T = TypeVar("T", Result, ExecutionResult)
@@ -125,17 +124,11 @@ class TracedAdapter(SchemaAdapter):
     tracer: OperationTracer
 
     def execute_document(
-        self,
-        document: Document,
-        variables: Mapping[str, object],
-        context: object = None,
-        root: object = None,
-        budget: ExecutionBudget | None = None,
-        extensions: Mapping[str, Any] | None = None,
+        self, document: Document, *given: Value, **options: Value
     ) -> Result | Awaitable[Result]:
         """Execute a document; its span ends with the execution."""
-        given = (document, variables, context, root, budget, extensions)
-        return self.tracer.trace_operation(document, partial(super().execute_document, *given))  # type: ignore[no-any-return]
+        run = partial(super().execute_document, document, *given, **options)
+        return self.tracer.trace_operation(document, run)  # type: ignore[no-any-return]
 
     def subscribe_document(self, document: Document, arguments: SubscriptionArguments) -> Stream:
         """Return the stream of a subscription, with a span for each event.
@@ -154,10 +147,6 @@ class TracedAdapter(SchemaAdapter):
         run = partial(self.tracer.trace_operation, document, execute)
         outcome = run() if run_in is None else await run_in(run)
         return await outcome if isawaitable(outcome) else outcome
-
-
-class TracedStrawberryAdapter(TracedAdapter, StrawberryAdapter):
-    """The same for a Strawberry schema that the compiled engine executes."""
 
 
 def copy_schema(schema: GraphQLSchema) -> GraphQLSchema:
@@ -180,8 +169,7 @@ def build_traced_adapter(adapter: SchemaAdapter, provider: object) -> SchemaAdap
         If OpenTelemetry's API is not installed.
     """
     tracer = OperationTracer(provider)
-    is_strawberry = isinstance(adapter, StrawberryAdapter)
-    if is_strawberry and adapter.reason is not None:
+    if isinstance(adapter, StrawberryAdapter) and adapter.reason is not None:
         msg = (
             f"{adapter.reason}, so that its operations can't be traced here. "
             "Add Strawberry's own OpenTelemetryExtension to its extensions."
@@ -190,7 +178,7 @@ def build_traced_adapter(adapter: SchemaAdapter, provider: object) -> SchemaAdap
     traced: Any = copy.copy(adapter)
     for name in ("_executable", "delivers_parts"):  # cached for the original
         vars(traced).pop(name, None)
-    traced.__class__ = TracedStrawberryAdapter if is_strawberry else TracedAdapter
+    traced.__class__ = type("TracedAdapter", (TracedAdapter, type(adapter)), {})
     traced.tracer, traced.documents = tracer, SizedCache(MAX_DOCUMENTS)
     traced.graphql = copy_schema(adapter.graphql)
     for kind in traced.graphql.type_map.values():

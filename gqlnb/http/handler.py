@@ -404,13 +404,13 @@ def encode_response(
     done: Response, media_type: str, rules: ServerRules, masked: MaskedErrors
 ) -> Response:
     """Return the response of an engine as status, headers and bytes."""
-    members, statuses = done.members or {}, rules.statuses
+    members = done.members or {}
     graphql = media_type == GRAPHQL_CONTENT_TYPE
     if "errors" not in members:
         status = 200
     elif "data" in members:
-        status = statuses.partial if graphql else 200
-    elif statuses.uses_legacy_errors:
+        status = rules.statuses.partial if graphql else 200
+    elif rules.statuses.uses_legacy_errors:
         status = 400 if graphql else 200
     else:
         status = done.status if done.status >= 400 else 422

@@ -531,7 +531,9 @@ def build_request(
     if not isinstance(members, Mapping):
         msg = "The body must be a JSON object with a string member 'query'."
         raise BadRequestError(msg, is_json=True)
-    query, query_hash = members.get("query"), find_query_hash(members.get("extensions"))
+    query, extensions, query_hash = members.get("query"), members.get("extensions"), None
+    if extensions:
+        query_hash = find_query_hash(extensions)
     if query is None and query_hash is not None:
         query = ""
     if not isinstance(query, str):
@@ -541,12 +543,13 @@ def build_request(
         if not isinstance(members.get(name), (kind, type(None))):
             msg = f"The {word} {name!r} must be {kind_word} or null."
             raise BadRequestError(msg, is_json=True)
-    extensions = members.get("extensions") or {}
+    if extensions:
+        extensions = {k: v for k, v in extensions.items() if k != "persistedQuery"}
     return Request(
         query,
         members.get("variables"),
         members.get("operationName"),
-        extensions={k: v for k, v in extensions.items() if k != "persistedQuery"} or None,
+        extensions=extensions or None,
         safe=safe,
         query_hash=query_hash,
         raw=raw,

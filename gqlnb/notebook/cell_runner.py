@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from gqlnb.client.credentials import is_loopback, parse_header_options
 from gqlnb.client.request_preparer import add_target_hint
 from gqlnb.client.response_cache import cached
+from gqlnb.document.syntax import find_position
 from gqlnb.document.variables import convert_variables
 from gqlnb.engine.schema import get_adapter
 from gqlnb.errors import (
@@ -25,14 +26,6 @@ from gqlnb.errors import (
     format_count,
     sanitize_text,
 )
-from gqlnb.notebook.cell_errors import (
-    PAGES_NAME,
-    add_error_lines,
-    clear_positions,
-    describe_incomplete,
-    locate_problem,
-    require_query,
-)
 from gqlnb.notebook.cell_variables import (
     Interaction,
     add_missing_variable_hint,
@@ -41,10 +34,11 @@ from gqlnb.notebook.cell_variables import (
     check_variables,
     collect_variables,
     describe_missing_values,
+    require_query,
 )
-from gqlnb.notebook.display import Note, show
+from gqlnb.notebook.display import Note, add_error_lines, show
 from gqlnb.notebook.magic_options import check_options
-from gqlnb.notebook.notebook_state import check_fragments, has_operation
+from gqlnb.notebook.notebook_state import HistoryEntry, check_fragments, has_operation
 from gqlnb.notebook.output_options import (
     check_export_path,
     check_map_options,
@@ -69,6 +63,7 @@ if TYPE_CHECKING:
 
     from gqlnb.document.document import Document
     from gqlnb.engine.schema import Schema
+    from gqlnb.errors import Problem
     from gqlnb.notebook.notebook_state import CellTarget, NotebookState
     from gqlnb.result.result import Result
 
@@ -76,6 +71,8 @@ if TYPE_CHECKING:
         Result | pd.DataFrame | pl.DataFrame | pa.Table | Mapping[str, object] | str | None
     )
 
+LIMIT_REACHED = "max_results"  # the end of paging that a report gives for a reached limit
+PAGES_NAME = "_pages"  # like the names that IPython gives to unnamed values: _, _exit_code
 NO_STRICT_HINT = "Add --no-strict to keep values of other types unchanged."
 # Warnings of frames that repeat the notes of the cell.
 REPEATED_WARNINGS = ("The answer is partial", "The result may be incomplete", MISSING)
@@ -169,6 +166,7 @@ class CellRunner:
         self._document: Document | None = None  # until the text has been parsed
         # None for the setting of the client.
         self._validate = False if options.no_validate else None
+        self._entry: HistoryEntry | None = None
         self._last_error: QueryError | None = None
         self._missing_values_shown = False
 
@@ -268,11 +266,10 @@ class CellRunner:
             self._show_controls(document, variables)
             self._save_snippet()
             return None
-        history, start = self._state.history, perf_counter()
-        count = len(history)
+        start = perf_counter()
         value = self._run_document(document, variables)
-        if len(history) > count:  # something was sent
-            history.record_value(value, perf_counter() - start)
+        if self._entry is not None:  # something was sent
+            self._entry.record_value(value, perf_counter() - start)
         if options.output is None:
             return None if options.silent else value
         self._state.shell.user_ns[options.output] = value
@@ -356,15 +353,15 @@ class CellRunner:
         )
         from gqlnb.notebook.subscription_cell import follow_subscription  # loads numpy, and more
 
-        with self._record_outcome(document) as outcome:
-            value, outcome[0] = follow_subscription(
+        with self._record_outcome(document) as entry:
+            value, entry.outcome = follow_subscription(
                 stream, options, self._settings, self._kind, self._export_path, shell.user_ns
             )
         return value
 
     def _execute(self, document: Document, variables: Mapping[str, object]) -> Result:
         options = self._options
-        with self._record_outcome(document) as outcome:
+        with self._record_outcome(document) as entry:
             if options.paginate:
                 result = self._collect_pages(document, variables)
             elif document.incremental_directives:
@@ -374,21 +371,23 @@ class CellRunner:
                     document, variables, operation=options.operation, validate=self._validate
                 )
             if result.errors:  # without decoding the data
-                outcome[0] = format_count(len(result.errors), "error")
+                entry.outcome = format_count(len(result.errors), "error")
         return locate_in_cell(result, self._lines_above, self._line_label, self._line_count)
 
     @contextmanager
-    def _record_outcome(self, document: Document) -> Iterator[list[str]]:
-        """Add an operation to the history when it ends, with the yielded word for its outcome."""
-        outcome = ["data"]
+    def _record_outcome(self, document: Document) -> Iterator[HistoryEntry]:
+        """Add an operation to the history when it ends."""
+        title = f"{document.kind} {document.name or ''}".strip()
+        entry = HistoryEntry(self._target.name, title, "data", self._text.strip("\n"))
         try:
-            yield outcome
+            yield entry
         except BaseException as error:
             is_interrupt = isinstance(error, KeyboardInterrupt)
-            outcome[0] = "interrupted" if is_interrupt else type(error).__name__
+            entry.outcome = "interrupted" if is_interrupt else type(error).__name__
             raise
         finally:
-            self._state.history.add(self._target.name, document, outcome[0], self._text)
+            self._entry = entry
+            self._state.history.add(entry)
 
     def _follow_parts(self, document: Document, variables: Mapping[str, object]) -> Result:
         """Return the merged answer of ``@defer`` and ``@stream``, shown while it arrives."""
@@ -523,8 +522,9 @@ class CellRunner:
         if error is self._last_error:
             return
         self._last_error = error
-        if self._options.paginate:
-            clear_positions(error, self._full_text)
+        if self._options.paginate and error.text not in (None, self._full_text):
+            error.text = None  # positions refer to the generated text of a further page
+            error.problems = tuple(replace(it, line=None, column=None) for it in error.problems)
         result: Any = error.result
         errors = getattr(result, "errors", ())
         problems = [add_missing_variable_hint(it, {}, self._names) for it in error.problems]
@@ -558,3 +558,22 @@ def read_file(name: str) -> str:
         reason = "it is not UTF-8"
     msg = f"--file {sanitize_text(name, 80)} cannot be read: {reason}."
     raise OptionError(msg)
+
+
+def describe_incomplete(result: Result) -> list[str]:
+    """Return lines about a paging that ended early; empty if it did not, or at the user's limit."""
+    report = result.report
+    if report is None or report.complete or (report.ended == LIMIT_REACHED and not report.doubts):
+        return []
+    return report.format_lines()
+
+
+def locate_problem(problem: Problem, path: object, document: Document | None) -> Problem:
+    """Give a problem without a position that of the field at its response path."""
+    if problem.line is not None or document is None:
+        return problem
+    node = document.find_field(path)
+    position = None if node is None else find_position(node)
+    if position is None:
+        return problem
+    return replace(problem, line=position.line, column=position.column)

@@ -14,12 +14,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import ipywidgets
-from graphql import (
-    GraphQLEnumType,
-    GraphQLInputObjectType,
-    NamedTypeNode,
-    NonNullTypeNode,
-)
+from graphql import GraphQLEnumType, GraphQLInputObjectType, NamedTypeNode, NonNullTypeNode
 from graphql.utilities import value_from_ast_untyped
 from IPython.display import display
 from ipywidgets import VBox
@@ -31,9 +26,7 @@ from gqlnb.document.variables import (
     describe_unset,
     find_unset_variables,
 )
-from gqlnb.document.variables import (
-    check_variables as check_declared_variables,
-)
+from gqlnb.document.variables import check_variables as check_declared_variables
 from gqlnb.errors import (
     GqlnbError,
     OptionError,
@@ -45,9 +38,9 @@ from gqlnb.errors import (
     suggest,
 )
 from gqlnb.interactive import is_unattended
-from gqlnb.notebook.cell_errors import require_query
-from gqlnb.notebook.display import Note, build_view_bundle, wrap_html
+from gqlnb.notebook.display import Note, build_view_bundle
 from gqlnb.notebook.magic_options import NAME
+from gqlnb.result.renderer import wrap_html
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -315,6 +308,22 @@ class Interaction:
                 except GqlnbError as error:
                     output = Note(f"{type(error).__name__}: {error}".splitlines(), wrong=True)
                 self._handle.update(output)
+
+
+def require_query(option: str, document: Document) -> None:
+    """Check that an operation may be run more than once.
+
+    Raises
+    ------
+    OptionError
+        If it is not a query.
+    """
+    if document.kind != "query":
+        msg = (
+            f"{option} may send an operation several times, so it accepts a query, not a "
+            f"{document.kind}."
+        )
+        raise OptionError(msg)
 
 
 def check_interact_variables(document: Document, controlled: Sequence[str]) -> None:

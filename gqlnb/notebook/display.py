@@ -4,23 +4,29 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
-from html import escape
 from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Any
 
 from IPython.core.getipython import get_ipython
 from IPython.display import display
 
-from gqlnb.errors import sanitize_text
+from gqlnb.errors import PAGES_ADVICE, TextError, sanitize_text
 from gqlnb.interactive import is_unattended
-from gqlnb.result.renderer import COLUMNS_STYLE, HTML_CLASSES, Grid, render_lines, render_note
+from gqlnb.result.renderer import (
+    COLUMNS_STYLE,
+    Grid,
+    render_caption,
+    render_lines,
+    render_note,
+    wrap_html,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     import pandas as pd
-    from IPython.display import DisplayHandle
 
 
 QUIET = "border-left:4px solid #9ca3af;padding:2px 10px;margin:4px 0;opacity:.8"
@@ -101,16 +107,12 @@ class Listing:
         return len(self.rows)
 
     def _build_grid(self, limit: int) -> Grid:
-        texts = {None: "", True: "✓", False: ""}
-        rows = [
-            [
-                texts[cell]
-                if cell is None or isinstance(cell, bool)
-                else sanitize_text(cell, limit)
-                for cell in row
-            ]
-            for row in self.rows
-        ]
+        def write(cell: object) -> str:
+            if cell is None or isinstance(cell, bool):
+                return "✓" if cell else ""
+            return sanitize_text(cell, limit)
+
+        rows = [list(map(write, row)) for row in self.rows]
         right = [
             any(isinstance(row[at], int) and not isinstance(row[at], bool) for row in self.rows)
             for at in range(len(self.columns))
@@ -125,7 +127,7 @@ class Listing:
 
     def _repr_html_(self) -> str:
         table = self._build_grid(IN_HTML).to_html() if self.rows else ""
-        below = f'<p style="opacity:.7;margin:2px 0">{escape(self.note)}</p>' if self.note else ""
+        below = render_caption(self.note) if self.note else ""
         return wrap_html(mark_code(f"{table}{below}"))
 
 
@@ -134,14 +136,24 @@ def mark_code(html: str) -> str:
     return re.sub("`([^`<>]+)`", rf'{CODE}">\1</code>', html)
 
 
-def wrap_html(body: str) -> str:
-    """Wrap HTML in an element with the package's CSS classes."""
-    return f'<div class="{HTML_CLASSES}">{body}</div>'
-
-
 def show(value: object) -> None:
     """Display a value above the value of the cell."""
     display(value)  # type: ignore[no-untyped-call]
+
+
+def add_error_lines(error: BaseException, *lines: str) -> None:
+    """Append lines to the message of an error, or of an interrupt."""
+    text = "\n  ".join(lines)
+    if isinstance(error, KeyboardInterrupt):
+        error.notes = lines  # type: ignore[attr-defined]
+    elif isinstance(error, TextError) and error.problems:
+        *before, last = error.problems
+        hint = f"{last.hint}\n  {text}" if last.hint else text
+        error.problems = (*before, replace(last, hint=hint))
+    else:
+        # The pager's own advice names methods of a client; the cell gives a better one.
+        message = str(error.args[0]).partition(PAGES_ADVICE)[0].rstrip()
+        error.args = (f"{message}\n  {text}",)
 
 
 MimeBundle = dict[str, str]
@@ -241,33 +253,3 @@ def build_view_bundle(
     """
     view = {} if is_unattended() else get_view()
     return {**view, MARK_TYPE: MARK, "text/html": html, "text/plain": text}
-
-
-class SavedOutput:
-    """The output of a view; its saved form changes after it was displayed."""
-
-    def __init__(self) -> None:
-        self._handle: DisplayHandle | None = None
-        self._lock = Lock()
-
-    def show(self, bundle: Mapping[str, Any]) -> None:
-        """Display the output; only where outputs can be updated later."""
-        # A view that is displayed again shares the output: both are updated.
-        again: Any = True if self._handle is None else self._handle.display_id
-        made: Any = display(bundle, raw=True, display_id=again)  # type: ignore[no-untyped-call]
-        self._handle = made
-
-    def update(self, build_bundle: Callable[[], Mapping[str, Any]]) -> None:
-        """Replace the output, if it was displayed; from any thread, one at a time."""
-        with self._lock:
-            if self._handle is None:
-                return
-            self._handle.update(build_bundle(), raw=True)  # type: ignore[no-untyped-call]
-
-    def freeze(self) -> None:
-        """Ignore updates of the displayed output.
-
-        For front ends without our extension: an update would replace the view that is used there,
-        in the classic notebook by nothing.
-        """
-        self._handle = None

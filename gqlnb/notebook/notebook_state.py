@@ -43,13 +43,12 @@ from gqlnb.github.builtin_connections import register_connections
 from gqlnb.notebook.display import Listing, Text
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Mapping, MutableMapping
+    from collections.abc import Hashable, Mapping, MutableMapping
 
     from graphql import DocumentNode, GraphQLSchema, Node
     from IPython.core.interactiveshell import InteractiveShell
 
     from gqlnb.client.recording.session import Recording
-    from gqlnb.document.document import Document
     from gqlnb.notebook.magic_options import CellSettings
 
 
@@ -85,46 +84,41 @@ class HistoryEntry:
     seconds: float | None = None
     value: Callable[[], object] = bool
 
+    def record_value(self, value: object, seconds: float) -> None:
+        """Note the duration and the value of the operation, without keeping the value."""
+        self.seconds = seconds
+        with suppress(TypeError):  # such as a list
+            self.value = weakref.ref(value)
+
 
 class History:
-    """The operations of the session, numbered from 1; the latest thousand are kept."""
+    """The operations of the session, numbered from 1; the latest thousand are kept.
+
+    Attributes
+    ----------
+    entries
+        Those that are kept, the latest at the end.
+    count
+        The number of all.
+    """
 
     def __init__(self) -> None:
-        self._entries: deque[HistoryEntry] = deque(maxlen=HISTORY_SIZE)
-        self._count = 0
+        self.entries: deque[HistoryEntry] = deque(maxlen=HISTORY_SIZE)
+        self.count = 0
 
-    def add(self, connection: str, document: Document, outcome: str, text: str) -> None:
+    def add(self, entry: HistoryEntry) -> None:
         """Append an operation."""
-        title = f"{document.kind} {document.name or ''}".strip()
-        self._entries.append(HistoryEntry(connection, title, outcome, text.strip("\n")))
-        self._count += 1
-
-    def record_value(self, value: object, seconds: float) -> None:
-        """Note the duration and the value of the latest operation, without keeping the value."""
-        entry = self._entries[-1]
-        entry.seconds = seconds
-        with suppress(TypeError):  # such as a list
-            entry.value = weakref.ref(value)
-
-    def iterate_latest(self) -> Iterator[HistoryEntry]:
-        """Yield the entries, the latest first."""
-        return reversed(self._entries)
+        self.entries.append(entry)
+        self.count += 1
 
     def build_listing(self) -> Listing:
         """List the latest operations, the last one at the end."""
         rows = [
             (number, entry.connection, entry.operation, entry.outcome, shorten_text(entry.text))
-            for number, entry in enumerate(self._entries, self._count - len(self._entries) + 1)
+            for number, entry in enumerate(self.entries, self.count - len(self.entries) + 1)
         ][-LISTED_ENTRIES:]
         note = "%graphql history NUMBER shows the whole text." if rows else "No cell has run yet."
         return Listing(["number", "connection", "operation", "outcome", "text"], rows, note)
-
-    def __len__(self) -> int:
-        return self._count
-
-    def get_texts(self, connection: str) -> list[str]:
-        """Return the texts that were sent to a connection, oldest first."""
-        return [entry.text for entry in self._entries if entry.connection == connection]
 
     def get_text(self, number: int) -> Text:
         """Return the text of an operation.
@@ -134,15 +128,15 @@ class History:
         OptionError
             If the history has no such number.
         """
-        first = self._count - len(self._entries) + 1
-        if first <= number <= self._count:
-            return Text(self._entries[number - first].text)
-        if not self._entries:
+        first = self.count - len(self.entries) + 1
+        if first <= number <= self.count:
+            return Text(self.entries[number - first].text)
+        if not self.entries:
             message = f"The history has no number {number}: no cell has run yet."
-        elif first == self._count:
+        elif first == self.count:
             message = f"The history has no number {number}; its only one is {first}."
         else:
-            message = f"The history has no number {number}; it has {first} to {self._count}."
+            message = f"The history has no number {number}; it has {first} to {self.count}."
         raise OptionError(message)
 
 
@@ -181,7 +175,7 @@ class Snippets:
     """The saved cells of a notebook by name; a later cell replaces one of the same name."""
 
     def __init__(self) -> None:
-        self._snippets: dict[str, Snippet] = {}
+        self.saved: dict[str, Snippet] = {}
         self._fragments: dict[str, SavedFragment] = {}  # of all snippets, the latest wins
 
     def save(self, name: str, text: str) -> None:
@@ -198,11 +192,11 @@ class Snippets:
                     node.type_condition.name.value,
                     tuple(_find_spreads(node)),
                 )
-        self._snippets.pop(name, None)  # the new one is listed last
-        self._snippets[name] = Snippet(name, text, tuple(operations), fragments)
+        self.saved.pop(name, None)  # the new one is listed last
+        self.saved[name] = Snippet(name, text, tuple(operations), fragments)
         self._fragments = {}
         # Rebuilt as a whole: a replaced cell may have had fragments that hid older ones.
-        for snippet in self._snippets.values():
+        for snippet in self.saved.values():
             self._fragments |= snippet.fragments
 
     def add_fragments(self, text: str) -> tuple[str, tuple[str, ...]]:
@@ -215,7 +209,7 @@ class Snippets:
             error is returned unchanged.
         """
         # Most notebooks save no cells, so most texts need not be parsed here.
-        document = parse_or_none(text) if self._snippets else None
+        document = parse_or_none(text) if self.saved else None
         if document is None:
             return text, ()
         nodes = document.definitions
@@ -234,7 +228,7 @@ class Snippets:
 
     def find_operation(self, name: str) -> Snippet | None:
         """Find the saved cell with an operation of a name, or saved under it."""
-        for snippet in reversed(self._snippets.values()):
+        for snippet in reversed(self.saved.values()):
             if snippet.operations and name in (snippet.name, *snippet.operations):
                 return snippet
         return None
@@ -247,9 +241,9 @@ class Snippets:
         OptionError
             If no cell was saved under that name.
         """
-        if name in self._snippets:
-            return Text(self._snippets[name].text)
-        saved = ", ".join(self._snippets) or "none"
+        if name in self.saved:
+            return Text(self.saved[name].text)
+        saved = ", ".join(self.saved) or "none"
         message = f"No cell was saved as {sanitize_text(name, 40)!r}. Saved: {saved}."
         raise OptionError(message)
 
@@ -265,7 +259,7 @@ class Snippets:
 
     def get_names(self) -> tuple[str, ...]:
         """Return the names of the saved cells."""
-        return tuple(self._snippets)
+        return tuple(self.saved)
 
     def get_type_conditions(self) -> dict[str, str]:
         """Return the type condition of each saved fragment."""
@@ -275,7 +269,7 @@ class Snippets:
         """List the saved cells."""
         rows = [
             (snippet.name, ", ".join(snippet.operations), ", ".join(snippet.fragments))
-            for snippet in self._snippets.values()
+            for snippet in self.saved.values()
         ]
         note = "" if rows else "Nothing is saved yet: %%graphql --save NAME keeps a cell."
         return Listing(["name", "operations", "fragments"], rows, note)

@@ -23,11 +23,10 @@ from gqlnb.errors import GqlnbError, OptionError, format_count, sanitize_text, s
 from gqlnb.github.builtin_connections import GITHUB_ENDPOINT
 from gqlnb.github.query_cost import MAX_NODES, compute_cost
 from gqlnb.http.rate_limit_rules import read_budget
-from gqlnb.notebook.cell_errors import add_error_lines
-from gqlnb.notebook.display import Note, Text, show, wrap_html
+from gqlnb.notebook.display import Note, Text, add_error_lines, show
 from gqlnb.redact import redact_text
 from gqlnb.result.answer_notes import MISSING, format_notes
-from gqlnb.result.renderer import render_preformatted
+from gqlnb.result.renderer import render_preformatted, wrap_html
 from gqlnb.result.result import collect_members
 
 if TYPE_CHECKING:
@@ -111,7 +110,7 @@ def map_inputs(
     inputs = find_name(names, options.map, "--map")
     resume = None if options.resume is None else find_name(names, options.resume, "--resume")
     # A variable that the inputs set is not taken from a name of the notebook as well.
-    mapped = find_mapped_names(inputs, document, _read_param_names(options))
+    mapped = find_mapped_names(inputs, document, options)
     constants = {name: value for name, value in variables.items() if name not in mapped}
     try:
         with warnings.catch_warnings():
@@ -167,17 +166,14 @@ def find_input_names(
     """
     inputs = find_name(names, options.map, "--map")
     records = inputs if isinstance(inputs, (list, tuple)) else ()
-    return find_mapped_names(inputs, document, _read_param_names(options)).union(
+    return find_mapped_names(inputs, document, options).union(
         *(read_record(record) or () for record in records)
     )
 
 
-def _read_param_names(options: Namespace) -> set[str]:
-    return {param.partition("=")[0].strip() for param in options.param}
-
-
-def find_mapped_names(inputs: object, document: Document, given: set[str]) -> set[str]:
+def find_mapped_names(inputs: object, document: Document, options: Namespace) -> set[str]:
     """Return the variables that get their values from the inputs, not by name."""
+    given = {param.partition("=")[0].strip() for param in options.param}
     columns = {
         str(name) for name in getattr(inputs, "column_names", getattr(inputs, "columns", ()))
     }

@@ -10,8 +10,10 @@ from __future__ import annotations
 import gzip
 import json
 import os
+from argparse import Namespace
 from base64 import b64encode
 from contextlib import suppress
+from itertools import islice
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -106,7 +108,7 @@ class Panel:
     def do_state(self) -> Answer:
         """Return endpoints, history and saved cells; nothing is opened or sent."""
         objects = self._state.shell.user_ns
-        listing, snippets = run_connections(self._state, objects, ""), self._state.snippets
+        listing, snippets = run_connections(self._state, objects, Namespace()), self._state.snippets
         endpoints = [
             {"name": name, "about": about, "where": where, **describe_endpoint(name, objects)}
             for name, about, where, _ in listing
@@ -121,16 +123,18 @@ class Panel:
             "note": listing.note,
             "current": connections.get_current_name(),
             "variables": sorted(name for name in os.environ if is_secret_name(name)),
-            "history": [describe_entry(it) for it in self._state.history.iterate_latest()][:SHOWN],
+            "history": [
+                describe_entry(it) for it in islice(reversed(self._state.history.entries), SHOWN)
+            ],
             "snippets": [
                 {"name": name, "cell": f"%%graphql\n{snippets.get_text(name)}"}
-                for name in reversed(snippets.get_names())
+                for name in reversed(snippets.saved)
             ],
         }
 
     def do_use(self, name: str) -> Answer:
         """Make an endpoint the current one; nothing is sent."""
-        run_use(self._state, self._state.shell.user_ns, name)
+        run_use(self._state, self._state.shell.user_ns, Namespace(name=name))
         return {}
 
     def do_add(self, name: str, url: str, token: str) -> Answer:

@@ -33,7 +33,7 @@ from gqlnb.client.schema_store import get_schema_source
 from gqlnb.document.schema_text import find_type, print_sdl
 from gqlnb.errors import TargetError, clean_text, format_count, join_names, sanitize_text, suggest
 from gqlnb.notebook.completion.cursor_parser import format_input_value
-from gqlnb.notebook.display import CODE, mark_code, wrap_html
+from gqlnb.notebook.display import CODE, mark_code
 from gqlnb.notebook.schema_search import (
     MEMBER,
     TYPE_KINDS,
@@ -45,6 +45,7 @@ from gqlnb.notebook.schema_search import (
     get_members,
     list_own_types,
 )
+from gqlnb.result.renderer import wrap_html
 
 if TYPE_CHECKING:
     from graphql import GraphQLInputType, GraphQLOutputType

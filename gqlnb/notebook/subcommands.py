@@ -21,8 +21,7 @@ from gqlnb.errors import OptionError, TargetError, TransportError, format_count,
 from gqlnb.github.builtin_connections import register_connections
 from gqlnb.github.search_syntax import is_qualifier
 from gqlnb.github.star_query import normalize_typed_query
-from gqlnb.notebook.cell_errors import add_error_lines
-from gqlnb.notebook.display import HelpText, Listing, Note, Text, show
+from gqlnb.notebook.display import HelpText, Listing, Note, Text, add_error_lines, show
 from gqlnb.notebook.magic_options import build_parser, read_line, split_words
 from gqlnb.notebook.notebook_state import describe_target, list_targets
 from gqlnb.notebook.schema_docs import SchemaDocs
@@ -47,7 +46,11 @@ Names: TypeAlias = MutableMapping[str, object]
 def run_subcommand(state: NotebookState, names: Names, word: str, line: str) -> object:
     """Run ``%graphql WORD LINE``."""
     register_connections()
-    return SUBCOMMANDS[word](state, names, line)
+    if word in {"use", "close"} and len(line.split()) != 1:
+        msg = f"%graphql {word} takes one name; %graphql connections lists them."
+        raise OptionError(msg)
+    options = read_line(build_parser(word), quote_qualifiers(line) if word == "stars" else line)
+    return SUBCOMMANDS[word](state, names, options)
 
 
 def describe_subcommand(word: str) -> HelpText:
@@ -63,15 +66,14 @@ def list_subcommands(state: NotebookState) -> Listing:
     ]
     current = connections.get_current_name()
     asks = f"The current connection is {current}. " if current else ""
-    ran = len(state.history)
+    ran = state.history.count
     count = f"{format_count(ran, 'operation')} in %graphql history. " if ran else ""
     note = f"{asks}{count}An operation: %graphql {{ hello }}. All options: %%graphql --help"
     return Listing(["command", "about"], rows, note)
 
 
-def run_connections(_state: NotebookState, names: Names, line: str) -> Listing:
+def run_connections(_state: NotebookState, names: Names, _options: Namespace) -> Listing:
     """List the connections, and the objects of the notebook that can be queried."""
-    read_line(build_parser("connections"), line)
     current = connections.get_current_name()
     rows = [
         (it.name, it.description, it.location, it.name == current)
@@ -97,9 +99,8 @@ def run_connections(_state: NotebookState, names: Names, line: str) -> Listing:
     return Listing(["name", "about", "where", "current"], rows, note)
 
 
-def run_connect(state: NotebookState, names: Names, line: str) -> Client:
+def run_connect(state: NotebookState, names: Names, options: Namespace) -> Client:
     """Register a connection under a name and make it the current one."""
-    options = read_line(build_parser("connect"), line)
     headers = parse_header_options(options.header)
     if options.target is None and (headers or options.token or options.keep):
         msg = (
@@ -131,18 +132,17 @@ def run_connect(state: NotebookState, names: Names, line: str) -> Client:
     return client
 
 
-def run_use(state: NotebookState, names: Names, line: str) -> None:
+def run_use(state: NotebookState, names: Names, options: Namespace) -> None:
     """Make a connection, or an object of the notebook, the current one."""
-    name = parse_name("use", line)
-    if name in names and not connections.is_known(name):
-        run_connect(state, names, name)
+    if options.name in names and not connections.is_known(options.name):
+        run_connect(state, names, read_line(build_parser("connect"), options.name))
     else:
-        connections.use_connection(name)
+        connections.use_connection(options.name)
 
 
-def run_close(_state: NotebookState, _names: Names, line: str) -> None:
+def run_close(_state: NotebookState, _names: Names, options: Namespace) -> None:
     """Close a connection; the current one is then unset."""
-    connections.close_client(parse_name("close", line))
+    connections.close_client(options.name)
 
 
 @contextmanager
@@ -165,9 +165,10 @@ def open_client(state: NotebookState, names: Names, options: Namespace) -> Itera
             target.client.close()
 
 
-def run_schema(state: NotebookState, names: Names, line: str) -> SchemaPage | SchemaChanges | Text:
+def run_schema(
+    state: NotebookState, names: Names, options: Namespace
+) -> SchemaPage | SchemaChanges | Text:
     """Show the documentation, the SDL or the changes of a schema."""
-    options = read_line(build_parser("schema"), line)
     read_schema_words(names, options)
     with open_client(state, names, options) as target:
         if options.changes:
@@ -208,14 +209,14 @@ def find_changes(state: NotebookState, options: Namespace, target: CellTarget) -
         raise OptionError(msg)
     since = None if options.changes is True else options.changes
     # With their saved fragments: the history holds the texts as they stand in the cells.
-    texts = (state.snippets.add_fragments(it)[0] for it in state.history.get_texts(target.name))
+    entries = [it for it in state.history.entries if it.connection == target.name]
+    texts = (state.snippets.add_fragments(it.text)[0] for it in entries)
     changes = target.client.schema_changes(since, documents=texts)
     return replace(changes, source=target.name)
 
 
-def run_search(state: NotebookState, names: Names, line: str) -> Listing:
+def run_search(state: NotebookState, names: Names, options: Namespace) -> Listing:
     """Search the names and descriptions of a schema."""
-    options = read_line(build_parser("search"), line)
     words = options.words
     if options.connection is None and len(words) > 1 and is_target(names, words[0]):
         options.connection, *options.words = words
@@ -223,9 +224,8 @@ def run_search(state: NotebookState, names: Names, line: str) -> Listing:
         return search_schema(target.client.schema, options.words, max(1, options.limit))
 
 
-def run_endpoint(state: NotebookState, names: Names, line: str) -> EndpointReport:
+def run_endpoint(state: NotebookState, names: Names, options: Namespace) -> EndpointReport:
     """Find out by experiment how an endpoint behaves."""
-    options = read_line(build_parser("endpoint"), line)
     options.connection = options.connection or options.name
     with open_client(state, names, options) as target:
         return target.client.describe(
@@ -236,10 +236,10 @@ def run_endpoint(state: NotebookState, names: Names, line: str) -> EndpointRepor
         )
 
 
-def run_cache(_state: NotebookState, _names: Names, line: str) -> Listing | Text:
+def run_cache(_state: NotebookState, _names: Names, options: Namespace) -> Listing | Text:
     """List the remembered answers, or remove them with: cache clear."""
     cache = open_response_cache()
-    if read_line(build_parser("cache"), line).action == "clear":
+    if options.action == "clear":
         return Text(f"Removed {format_count(cache.clear(), 'answer')}.")
     entries, now = cache.list_entries(), time.time()
     rows = [
@@ -253,23 +253,22 @@ def run_cache(_state: NotebookState, _names: Names, line: str) -> Listing | Text
     return Listing(["endpoint", "operation", "cached", "bytes"], rows, note)
 
 
-def run_history(state: NotebookState, _names: Names, line: str) -> Listing | Text:
+def run_history(state: NotebookState, _names: Names, options: Namespace) -> Listing | Text:
     """List the operations of the session, or show the text of one."""
-    number = read_line(build_parser("history"), line).number
+    number = options.number
     return state.history.build_listing() if number is None else state.history.get_text(number)
 
 
-def run_snippets(state: NotebookState, _names: Names, line: str) -> Listing | Text:
+def run_snippets(state: NotebookState, _names: Names, options: Namespace) -> Listing | Text:
     """List the saved cells, or show the text of one."""
-    name = read_line(build_parser("snippets"), line).name
+    name = options.name
     return state.snippets.build_listing() if name is None else state.snippets.get_text(name)
 
 
-def run_stars(state: NotebookState, _names: Names, line: str) -> pd.DataFrame | None:
+def run_stars(state: NotebookState, _names: Names, options: Namespace) -> pd.DataFrame | None:
     """Search repositories above a number of stars."""
     from gqlnb.github.star_results import collect_stars  # loads numpy
 
-    options = read_line(build_parser("stars"), quote_qualifiers(line))
     client = state.clients.open(options.connection).client
     query = normalize_typed_query(" ".join(options.query))
     frame = collect_stars(query, limit=options.limit, client=client)
@@ -294,18 +293,17 @@ def quote_qualifiers(line: str) -> str:
     return " ".join(words)
 
 
-def run_serve(_state: NotebookState, names: Names, line: str) -> Server:
+def run_serve(_state: NotebookState, names: Names, options: Namespace) -> Server:
     """Serve a schema of the notebook on /graphql."""
-    options = read_line(build_parser("serve"), line)
     if options.name not in names:
         msg = f"The notebook has no schema called {sanitize_text(options.name, 40)!r}."
         raise TargetError(msg)
     return serve(names[options.name], port=options.port)
 
 
-def run_stop(_state: NotebookState, names: Names, line: str) -> Note:
+def run_stop(_state: NotebookState, names: Names, options: Namespace) -> Note:
     """Close a server of this notebook: by its variable, port or address, or else the newest."""
-    word = read_line(build_parser("stop"), line).server
+    word = options.server
     servers = background.servers.list_open()
     if not servers:
         msg = "No server of this notebook is open."
@@ -327,16 +325,7 @@ def run_stop(_state: NotebookState, names: Names, line: str) -> Note:
     return Note([f"Closed {matches[-1].url}.{others}"])
 
 
-def parse_name(word: str, line: str) -> str:
-    """Read a line that consists of one name."""
-    names = line.split()
-    if len(names) != 1:
-        msg = f"%graphql {word} takes one name; %graphql connections lists them."
-        raise OptionError(msg)
-    return names[0]
-
-
-SUBCOMMANDS: Mapping[str, Callable[[NotebookState, Names, str], object]] = {
+SUBCOMMANDS: Mapping[str, Callable[[NotebookState, Names, Namespace], object]] = {
     "connections": run_connections,
     "connect": run_connect,
     "use": run_use,

@@ -11,8 +11,15 @@ from typing import TYPE_CHECKING, Any
 from pyarrow.parquet import write_table
 
 from gqlnb.errors import AnswerError, GqlnbError, format_count
-from gqlnb.notebook.cell_errors import add_error_lines
-from gqlnb.notebook.display import EMPTY_BUNDLE, Note, OutputUpdater, Text, is_in_kernel, show
+from gqlnb.notebook.display import (
+    EMPTY_BUNDLE,
+    Note,
+    OutputUpdater,
+    Text,
+    add_error_lines,
+    is_in_kernel,
+    show,
+)
 from gqlnb.notebook.output_options import export_result, to_json_text
 from gqlnb.notebook.widgets.live_frame import LiveFrame
 from gqlnb.optional_imports import import_optional

@@ -282,7 +282,7 @@ class IncrementalResponse:
         """Merge fields into their object; in the 2020 form also append an item to its list."""
         target = self._get_value(place)
         if isinstance(target, dict) and isinstance(data, Mapping):
-            self._set_value(place, _merge_fields(target, data))
+            self._set_value(place, _merge_values(target, data))
             return
         row = self._get_value(place[:-1]) if place else None
         if isinstance(row, list) and place[-1] == len(row):
@@ -347,17 +347,11 @@ class IncrementalResponse:
             self._members["extensions"] = merge_extensions(before, extensions)
 
 
-def _merge_fields(target: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an object with more fields; objects and lists in both are merged."""
-    merged = dict(target)
-    for name, value in data.items():
-        merged[name] = _merge_values(merged[name], value) if name in merged else value
-    return merged
-
-
 def _merge_values(old: object, new: object) -> object:
+    """Return a value with more fields; objects and lists in both are merged."""
     if isinstance(old, dict) and isinstance(new, Mapping):
-        return _merge_fields(old, new)
+        both = {name: _merge_values(old[name], new[name]) for name in new if name in old}
+        return {**old, **new, **both}
     # Both lists come from the same field, so items of one index are the same object. Of lists of
     # different lengths that is unknown, and the newer one is taken.
     if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):

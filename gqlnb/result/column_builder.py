@@ -38,12 +38,6 @@ if TYPE_CHECKING:
 
     from gqlnb.result.decoder import Data
 
-CELL_TYPES = {
-    "int64": pa.int64(),
-    "float64": pa.float64(),
-    "bool": pa.bool_(),
-}
-
 
 def get_cell_shape(column: ResultColumn) -> Shape:
     """Return the shape of the cells of a column; of edges, nodes merged with the edge fields."""
@@ -198,19 +192,14 @@ def convert_cell(
     return to_json(value) if scalars.get_scalar(shape).arrow == "json" else to_text(value)
 
 
-ARROW_TYPES: dict[str | None, pa.DataType] = {
-    "large_string": pa.large_string(),
+CELL_TYPES = {name: pa.type_for_alias(name) for name in ("int64", "float64", "bool")}
+PLAIN_NAMES = ("large_string", "int32", "timestamp[us]", "timestamp[ns]", "date32", "time64[us]")
+ARROW_TYPES: dict[Any, pa.DataType] = {
+    **CELL_TYPES,
+    **{name: pa.type_for_alias(name) for name in PLAIN_NAMES},
     "json": pa.large_string(),
-    "int32": pa.int32(),
-    "int64": pa.int64(),
-    "float64": pa.float64(),
-    "bool": pa.bool_(),
     "timestamp[us, UTC]": pa.timestamp("us", "UTC"),
     "timestamp[ns, UTC]": pa.timestamp("ns", "UTC"),
-    "timestamp[us]": pa.timestamp("us"),
-    "timestamp[ns]": pa.timestamp("ns"),
-    "date32": pa.date32(),
-    "time64[us]": pa.time64("us"),
     "zoned time": pa.large_string(),  # Arrow's times have no zone
     "decimal128": pa.decimal128(38, 18),
     "decimal128(38)": pa.decimal128(38, 0),
@@ -385,21 +374,17 @@ class ColumnBuilder:
             self._arrays = []
             return
         arrow_type = ARROW_TYPES[self.kind.arrow]
-        row = 0
-        for number, array in enumerate(self._arrays):
-            try:
-                self._arrays[number] = array.cast(arrow_type)
-            except CONVERSION_ERRORS:
-                row += _find_first_misfit(array, lambda value: value.cast(arrow_type))
-                break
-            row += len(array)
+        try:
+            self._arrays = [array.cast(arrow_type) for array in self._arrays]
+        except CONVERSION_ERRORS:
+            values = pa.chunked_array(self._arrays)
         else:
             return
-        value = array[row - sum(map(len, self._arrays[:number]))]
+        row = _find_first_misfit(values, lambda value: value.cast(arrow_type))
         reason = (
             f"in row {self._count:,} or a later one, {cause}, and {arrow_type} does not hold both"
         )
-        fault = f"is {sanitize_text(str(value), VALUE_SHOWN)} ({reason})"
+        fault = f"is {sanitize_text(str(values[row]), VALUE_SHOWN)} ({reason})"
         raise self._build_error(fault, row)
 
     def _build_array(self, values: list[Any], *, checked: bool) -> pa.Array:

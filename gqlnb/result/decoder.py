@@ -15,16 +15,7 @@ from decimal import Decimal
 from functools import cache
 from itertools import repeat
 from threading import RLock
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    NotRequired,
-    Optional,
-    Required,
-    TypeAlias,
-    TypedDict,
-    Union,
-)
+from typing import TYPE_CHECKING, Any, NotRequired, Optional, Required, TypeAlias, TypedDict, Union
 from weakref import ref
 
 import msgspec

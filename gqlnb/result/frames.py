@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from operator import methodcaller
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -51,12 +51,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from gqlnb.result.column_builder import ColumnBuilder
     from gqlnb.result.table_reader import TableRows
     from gqlnb.result.tables import ReadPlan
 
     PandasArray = pd.api.extensions.ExtensionArray | NDArray[np.object_]
     ErrorPath = tuple[str | int, ...]
     FileOrPath = str | PathLike[str] | IO[Any]
+    FrameColumn: TypeAlias = "ColumnBuilder | _RowNumbers | _TakenColumn"
 
 
 ALIAS_COLUMN = "field"
@@ -286,19 +288,6 @@ FRAMES_ADVICE = (
     "types unchanged."
 )
 PANDAS_ATTRS = b"PANDAS_ATTRS"  # the key under which pandas saves `attrs` in Parquet metadata
-
-
-class FrameColumn(Protocol):
-    """A column of a frame, in its forms."""
-
-    def to_pandas(self) -> PandasArray:
-        """Return the column as a pandas array, or a NumPy array of objects."""
-
-    def to_arrow(self) -> pa.Array:
-        """Return the column as an Arrow array."""
-
-    def to_text_array(self) -> PandasArray:
-        """Return the column as an array for a text file."""
 
 
 class _ListPlan(NamedTuple):

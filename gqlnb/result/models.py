@@ -164,9 +164,7 @@ class ModelBuilder:
         self._remaining = MAX_SELECTIONS
 
     def build_operation(
-        self,
-        operation: OperationDefinitionNode,
-        fragments: Mapping[str, FragmentDefinitionNode],
+        self, operation: OperationDefinitionNode, fragments: Mapping[str, FragmentDefinitionNode]
     ) -> MsgspecType:
         """Return the class of an operation."""
         self._fragments = fragments

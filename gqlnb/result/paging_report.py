@@ -161,12 +161,5 @@ class Report:
 
     def to_dict(self) -> dict[str, object]:
         """Return the report as JSON values."""
-        return {
-            "got": self.got,
-            "expected": self.expected,
-            "duplicates": self.duplicates,
-            "requests": self.requests,
-            "ended": self.ended,
-            "complete": self.complete,
-            "notes": list(self.notes),
-        }
+        names = ("got", "expected", "duplicates", "requests", "ended", "complete")
+        return {name: getattr(self, name) for name in names} | {"notes": list(self.notes)}

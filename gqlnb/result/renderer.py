@@ -11,7 +11,7 @@ from decimal import Decimal
 from html import escape
 from itertools import islice
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import msgspec
 from msgspec.structs import replace
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
     from gqlnb.document.json_codec import JSON
     from gqlnb.result.list_verdicts import Verdict
-    from gqlnb.result.paging_report import Report
 
     Bundle = tuple[dict[str, Any], dict[str, Any]]
 
@@ -94,6 +93,9 @@ NOTE_STYLE = "border-left:4px solid #f59e0b;padding:2px 10px;margin:4px 0"
 HTML_CLASSES = "gqlnb tex2jax_ignore mathjax_ignore"
 
 
+Renderable: TypeAlias = Any  # a result, whose module imports this one
+
+
 class Preview(NamedTuple):
     """The first rows of a list of an answer.
 
@@ -117,41 +119,6 @@ class Preview(NamedTuple):
     beside: dict[str, object]
     nested: Mapping[str, Verdict | None] = {}
     verdict: Verdict | None = None
-
-
-class Renderable(Protocol):
-    """The parts of a result that are shown."""
-
-    @property
-    def data(self) -> JSON:
-        """The data."""
-
-    @property
-    def errors(self) -> Sequence[Mapping[str, object]]:
-        """The errors beside it."""
-
-    @property
-    def causes(self) -> Sequence[BaseException | None]:
-        """The exceptions behind the errors."""
-
-    @property
-    def selections(self) -> Sequence[str]:
-        """The location of each error's field in the text; empty if unknown."""
-
-    @property
-    def report(self) -> Report | None:
-        """The report of paging."""
-
-    @property
-    def notes(self) -> Sequence[str]:
-        """The notes of the endpoint on it."""
-
-    @property
-    def response(self) -> object:
-        """The response it was read from."""
-
-    def previews(self, rows: int | None = None) -> Mapping[str, Preview]:
-        """Return the first rows of each outermost list, by name."""
 
 
 # -- tables
@@ -626,7 +593,7 @@ def _join_html(result: Renderable, layout: Layout) -> str:
             body += build_grid(table.frame, IN_HTML).to_html()
     note = render_note(format_errors(result))
     below = _render_paragraph([*_list_other_lists(layout), *_list_lines_below(result)])
-    return f'<div class="{HTML_CLASSES}">{note}{body}{below}</div>'
+    return wrap_html(f"{note}{body}{below}")
 
 
 def _build_table_caption(table: Preview) -> str:
@@ -663,6 +630,16 @@ def render_note(lines: Sequence[str], style: str = NOTE_STYLE) -> str:
     return f'<div style="{style}">{"<br>".join(map(escape, lines))}</div>' if lines else ""
 
 
+def render_caption(text: str) -> str:
+    """Return the HTML of a line below a table."""
+    return f'<p style="opacity:.7;margin:2px 0">{escape(text)}</p>'
+
+
+def wrap_html(body: str) -> str:
+    """Return the HTML of a value: text in it is no formula, and our styles apply to it."""
+    return f'<div class="{HTML_CLASSES}">{body}</div>'
+
+
 def render_preformatted(text: str, style: str = TEXT_STYLE) -> str:
     """Return text as HTML in a font of one width; long lines are broken between words."""
     return f'<pre style="{style}">{escape(text)}</pre>'
@@ -670,7 +647,7 @@ def render_preformatted(text: str, style: str = TEXT_STYLE) -> str:
 
 def render_lines(text: str, style: str = TEXT_STYLE) -> str:
     """Return text as the HTML of a value, as :func:`render_preformatted`."""
-    return f'<div class="{HTML_CLASSES}">{render_preformatted(text, style)}</div>'
+    return wrap_html(render_preformatted(text, style))
 
 
 def render_frame(
@@ -680,9 +657,9 @@ def render_frame(
 
     `links` are as of :class:`Grid`.
     """
-    below = escape(note or build_caption(frame))
+    below = note or build_caption(frame)
     table = replace(build_grid(frame, IN_HTML), links=dict(links or {})).to_html()
-    return f'{table}<p style="opacity:.7;margin:2px 0">{below}</p>'
+    return f"{table}{render_caption(below)}"
 
 
 def _render_paragraph(lines: Sequence[str]) -> str:
@@ -940,7 +917,7 @@ class FrameDisplay:
         html: str | None = frame._repr_html_()  # type: ignore[operator]
         if html is None or not (self._is_on() and is_table(frame)):
             return html
-        return f'<div class="{HTML_CLASSES}">{render_frame(frame)}</div>'
+        return wrap_html(render_frame(frame))
 
 
 def register_frame_display() -> None:

@@ -32,13 +32,7 @@ from gqlnb.result.decoder import (
     restore_decimals,
 )
 from gqlnb.result.shape import NO_FORMS, ScalarForms
-from gqlnb.result.tables import (
-    DATA_TABLE,
-    ObjectPlan,
-    ResultTable,
-    find_value_path,
-    record_plan,
-)
+from gqlnb.result.tables import DATA_TABLE, ObjectPlan, ResultTable, find_value_path, record_plan
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -224,11 +218,13 @@ def read_tables(
             untyped |= {error.column}
         else:
             found = reader.rows, outline
-    answer.row_count = max((rows.count for rows in found[0].values()), default=0)
-    for builder in chain.from_iterable(rows.columns for rows in found[0].values()):
-        if answer.infers and limit is None and builder.infer_dtype() and not builder.remark:
-            answer.inferred[str(builder.column.shape.type)] = builder.kind.dtype
-        _add_remarks(answer, builder)
+    answer.row_count = 0
+    for rows in found[0].values():
+        answer.row_count = max(answer.row_count, rows.count)
+        for builder in rows.columns:
+            if answer.infers and limit is None and builder.infer_dtype() and not builder.remark:
+                answer.inferred[str(builder.column.shape.type)] = builder.kind.dtype
+            _add_remarks(answer, builder)
     return found
 
 

@@ -405,7 +405,11 @@ def _find_total(shape: Shape) -> str | None:
 
 def iter_rows_with_paths(table: ResultTable, data: object) -> Iterator[tuple[Path, Any]]:
     """Yield the rows of a list with the response path of their item, in the order of the frame."""
-    for path, row in _iter_parent_rows(table, data):
+    parent, above = table.parent, iter([((), data)])
+    if parent is not None and parent.parent is not None:
+        node_path = () if parent.node is None else (parent.node,)
+        above = (((*path, *node_path), row) for path, row in iter_rows_with_paths(parent, data))
+    for path, row in above:
         items = follow_path(row, table.path)
         if not isinstance(items, (list, tuple)):
             continue
@@ -416,15 +420,6 @@ def iter_rows_with_paths(table: ResultTable, data: object) -> Iterator[tuple[Pat
                 node = item.get(table.node) if isinstance(item, dict) else None
             if node is not None or not isinstance(table.row, ObjectPlan):
                 yield (*here, number), node
-
-
-def _iter_parent_rows(table: ResultTable, data: object) -> Iterator[tuple[Path, Any]]:
-    parent = table.parent
-    if parent is None or parent.parent is None:
-        yield (), data
-        return
-    for path, row in iter_rows_with_paths(parent, data):
-        yield (path if parent.node is None else (*path, parent.node)), row
 
 
 def follow_path(value: object, path: tuple[str, ...]) -> Data:

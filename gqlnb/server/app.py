@@ -118,28 +118,24 @@ HeadCache = SizedCache[bytes, KnownHead]
 
 def add_head(heads: HeadCache, head: bytes, request: HttpRequest, rules: ServerRules) -> None:
     """Store the bytes of a head that has passed all checks, if it is cacheable."""
-    if len(head) > MAX_HEAD_BYTES or not _is_cacheable(request, rules):
-        return
-    media_type = negotiate_media_type(request.headers.get("accept"))
-    encoding = negotiate_encoding(request.headers.get("accept-encoding"))
-    length = int(request.headers.get("content-length", "0"))
-    known = KnownHead(length, media_type == GRAPHQL_CONTENT_TYPE, encoding)
-    heads.add(head, known, len(head))
-
-
-def _is_cacheable(request: HttpRequest, rules: ServerRules) -> bool:
     headers = request.headers
-    return (
-        not rules.requires_token
+    accept = headers.get("accept")
+    if (
+        len(head) <= MAX_HEAD_BYTES
+        and not rules.requires_token
         and not rules.access.log  # its lines have the address of the client
         and rules.context is None  # which depends on the request
         and not rules.access.origins  # their responses differ by origin
         and _CACHEABLE_HEADERS.issuperset(headers)
         and headers.get("connection", "keep-alive").lower() == "keep-alive"
         and request.method == "POST"
-        and incremental.negotiate_events(headers.get("accept")) == "never"
-        and incremental.negotiate_parts(headers.get("accept")) is None
-    )
+        and incremental.negotiate_events(accept) == "never"
+        and incremental.negotiate_parts(accept) is None
+    ):
+        is_graphql = negotiate_media_type(accept) == GRAPHQL_CONTENT_TYPE
+        encoding = negotiate_encoding(headers.get("accept-encoding"))
+        known = KnownHead(int(headers.get("content-length", "0")), is_graphql, encoding)
+        heads.add(head, known, len(head))
 
 
 def _encode_plain_result(result: object, *, is_json_safe: bool) -> bytes | None:
@@ -350,14 +346,14 @@ class App:
             return None
         execute = served.execute
         known = execute.scheduler.find_known(body)
-        if known is None or not known.speed or known.pending_runs or known.is_large:
+        if known is None or not known.is_fast or known.pending_runs or known.is_large:
             return None
         began = read_clocks()
         result: Result | Awaitable[Result]
         try:
             # Each request runs in a context of its own.
             result = copy_context().run(execute.run_inline, known, execute.create_budget())
-        except RESOLVER_EXCEPTIONS as error:
+        except BaseException as error:  # noqa: BLE001 - the executor masks it
             result = _raise_later(error)
         encoded = _encode_plain_result(result, is_json_safe=known.is_json_safe)
         if encoded is None or len(encoded) > PART_BYTES:

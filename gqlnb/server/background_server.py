@@ -393,10 +393,12 @@ def start_server(
     """Serve an application at an address, in the place of our own server there."""
     with _lock:
         cell = find_calling_cell() if port == 0 else None
-        listener = _reuse_listener(cell, address, app, certificate) or _open_listener(
-            address, app, certificate
-        )
-        if listener.owner is not None:
+        listener = _reuse_listener(cell, address, app, certificate)
+        if listener is None:
+            tls = certificate.create_context() if certificate else None
+            listener = Listener(_bind_address(address), app, tls)
+            listener.start()
+        elif listener.owner is not None:
             background.servers.remove(listener.owner)
         server = listener.owner = Server(
             listener, host, chosen=port == 0, token=token, root_path=root_path
@@ -467,27 +469,6 @@ def _reuse_listener(
         else:
             listener.owner.close()
     return kept
-
-
-def _open_listener(address: Address, app: App, certificate: Certificate | None) -> Listener:
-    """Bind a socket and start its thread.
-
-    Returns
-    -------
-    Listener
-        The listener, whose thread runs.
-
-    Raises
-    ------
-    PortInUseError
-        If another program listens on the port.
-    ServerError
-        If the system refuses to open the port.
-    """
-    sock = _bind_address(address)
-    listener = Listener(sock, app, certificate.create_context() if certificate else None)
-    listener.start()
-    return listener
 
 
 def _bind_address(address: Address) -> socket.socket:

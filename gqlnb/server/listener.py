@@ -26,7 +26,6 @@ from gqlnb.server.deployment import remove_stale_socket
 if TYPE_CHECKING:
     import ssl
     from collections.abc import Callable, Iterable
-    from types import FrameType
 
     from gqlnb.server.app import App
     from gqlnb.server.connections import ConnectionWatcher
@@ -63,29 +62,21 @@ def find_calling_cell() -> CellRun | None:
     -----
     It looks for IPython's own frame: a function called by a cell may be defined in any module.
     """
-    cell, frame = None, currentframe()
-    while frame is not None:
-        if frame.f_back is not None and _is_run_code_frame(frame.f_back):
-            cell = frame  # the outermost frame is the visible cell
-        frame = frame.f_back
-    if cell is None or cell.f_back is None:
+    cell = runner = None
+    frame = currentframe()
+    while frame is not None and (caller := frame.f_back) is not None:
+        if (caller.f_globals.get("__name__"), caller.f_code.co_name) == _RUN_CODE:
+            cell, runner = frame, caller  # the outermost frame is the visible cell
+        frame = caller
+    if cell is None or runner is None:
         return None
-    shell = cell.f_back.f_locals.get("self")
-    message = _get_execute_request(shell)
+    shell = runner.f_locals.get("self")
+    get = getattr(shell, "get_parent", None)
+    request = get() if callable(get) else None  # of the front end; None without one
+    message = request if isinstance(request, dict) else {}
     name = message.get("metadata", {}).get("cellId") or cell.f_code.co_filename
     run = message.get("header", {}).get("msg_id") or getattr(shell, "execution_count", 0)
     return CellRun(str(name), str(run))
-
-
-def _is_run_code_frame(frame: FrameType) -> bool:
-    return (frame.f_globals.get("__name__"), frame.f_code.co_name) == _RUN_CODE
-
-
-def _get_execute_request(shell: object) -> dict[str, Any]:
-    """Return the front end's execute_request for the cell; empty without one."""
-    get = getattr(shell, "get_parent", None)
-    message = get() if callable(get) else None
-    return message if isinstance(message, dict) else {}
 
 
 _OWNER_ONLY = 0o600
@@ -297,10 +288,13 @@ class Listener:
 
             protocol, self._watcher = create_protocol_factory(self.app)
             loop = _create_loop()
+            asyncio.set_event_loop(loop)
+            task = loop.create_task(self._serve_until_stopped(loop, protocol, self._watcher))
             try:
-                _run_until_done(
-                    loop, loop.create_task(self._serve_until_stopped(loop, protocol, self._watcher))
-                )
+                while not task.done():
+                    with suppress(SystemExit, KeyboardInterrupt):  # of a resolver's task
+                        loop.run_until_complete(task)
+                loop.run_until_complete(loop.shutdown_asyncgens())
             finally:
                 loop.close()
         except BaseException as error:  # noqa: BLE001 - start() raises it
@@ -343,7 +337,10 @@ class Listener:
         for connection in watch.list_connections():
             connection.transport.abort()
         await self.app.close_streams()
-        await _cancel_tasks(watch.state.tasks)
+        for task in list(watch.state.tasks):
+            task.cancel()
+        if watch.state.tasks:  # they have a moment to end
+            await asyncio.wait(list(watch.state.tasks), timeout=_STUCK_SECONDS / 2)
 
     async def _wait_until_quiet(self, watch: ConnectionWatcher, deadline: float) -> None:
         """Wait until every request is answered and sent, or until the deadline."""
@@ -363,23 +360,6 @@ def _create_loop() -> asyncio.AbstractEventLoop:
     return uvloop.new_event_loop()
 
 
-def _run_until_done(loop: asyncio.AbstractEventLoop, task: asyncio.Task[None]) -> None:
-    """Run a loop until a task is done; ``exit()`` in a resolver's task does not end it."""
-    asyncio.set_event_loop(loop)
-    while not task.done():
-        with suppress(SystemExit, KeyboardInterrupt):
-            loop.run_until_complete(task)
-    loop.run_until_complete(loop.shutdown_asyncgens())
-
-
 def _set_stop(stop: asyncio.Future[float], grace: float) -> None:
     if not stop.done():
         stop.set_result(grace)
-
-
-async def _cancel_tasks(tasks: set[asyncio.Task[None]]) -> None:
-    """Cancel tasks, and wait a moment for them to end."""
-    for task in list(tasks):
-        task.cancel()
-    if tasks:
-        await asyncio.wait(list(tasks), timeout=_STUCK_SECONDS / 2)

@@ -156,7 +156,7 @@ class RequestExecutor:
         known = None if request.http is not None else self.scheduler.find_known(request.raw)
         if known is not None and known.pending_runs:
             return known.pending_runs.pop()
-        if known is not None and known.speed:
+        if known is not None and known.is_fast:
             return self.run_inline(known, budget)
         seconds = None if budget.seconds is None else budget.seconds + _DEADLINE_SLACK
         done = await self.pool.run(partial(self._run_in_thread, request, budget), seconds)
@@ -191,8 +191,6 @@ class RequestExecutor:
             )
         except QueryError as error:
             return self.build_refusal(request, error)
-        except BaseException as error:  # noqa: BLE001 - raised again, wrapped
-            raise _wrap_exception(error)  # noqa: B904 - it has its cause
         spent = [now - before for now, before in zip(_read_clocks(), clocks, strict=True)]
         seconds, busy, all_busy, switches = spent
         # Idle while other threads compute, it may have waited for the interpreter only.
@@ -231,11 +229,9 @@ class RequestExecutor:
             return self.adapter.execute_document(
                 known.document, known.variables, budget=budget, extensions=known.extensions
             )
-        except BaseException as error:  # noqa: BLE001 - raised again, wrapped
-            raise _wrap_exception(error)  # noqa: B904 - it has its cause
         finally:
             watchdog.running = None
-            known.speed.record_loop_run(perf_counter() - began)
+            known.record_loop_run(perf_counter() - began)
 
     def list_hanging(self) -> list[HangingCall]:
         """Return the calls that run for longer than a second, the oldest first."""

@@ -107,15 +107,9 @@ class RequestLog:
             Size of a streamed response in bytes; None for the size of `response`.
         """
         sent = len(response.body) if sent is None else sent
-        masked, operation = response.masked_errors, response.operation
-        self.add_entry(
-            began,
-            operation,
-            size,
-            sent,
-            status=response.status,
-            error_id=masked[0][0] if masked else None,
-        )
+        masked, status = response.masked_errors, response.status
+        error_id = masked[0][0] if masked else None
+        self.add_entry(began, response.operation, size, sent, status=status, error_id=error_id)
         if masked:
             self.keep_errors(masked, size)
 
@@ -132,17 +126,8 @@ class RequestLog:
         """Add a request by its values: those of :class:`LogEntry`, `began` by both clocks."""
         seconds = time.perf_counter() - began[1]
         name = operation and operation[:MAX_NAME]
-        self._entries.append(
-            LogEntry(
-                time=began[0],
-                operation=name,
-                status=status,
-                seconds=seconds,
-                bytes_in=size,
-                bytes_out=sent,
-                error_id=error_id,
-            )
-        )
+        entry = LogEntry(began[0], name, status, seconds, size, sent, error_id=error_id)
+        self._entries.append(entry)
         if self.metrics is not None:
             self.metrics.count_request(name, status, seconds)
 

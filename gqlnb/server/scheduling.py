@@ -86,35 +86,6 @@ class RunOutcome(NamedTuple):
     has_blocked: bool = False
 
 
-class SpeedRecord:
-    """The fast runs of a request; true if there were enough for the event loop."""
-
-    def __init__(self, needed: float) -> None:  # infinite: it stays in threads
-        self.fast_runs = 0
-        self.needed_runs = needed
-        self.suspicion = 0  # fast runs until a slow one is forgotten
-
-    def __bool__(self) -> bool:
-        return self.fast_runs >= self.needed_runs
-
-    def record_loop_run(self, seconds: float) -> None:
-        """Record the time of a run on the loop."""
-        # Other load on the machine makes any request slow occasionally. Two slow runs, or a very
-        # slow one, send the request back to threads.
-        if seconds <= SLOW_SECONDS:
-            if self.suspicion:
-                self.suspicion -= 1
-            return
-        if seconds > TOO_SLOW_SECONDS or self.suspicion:
-            self.require_runs(min(4 * self.needed_runs, MAX_NEEDED_RUNS))
-        self.suspicion = SUSPICION_RUNS
-
-    def require_runs(self, needed: float) -> None:
-        """Require that many fast runs in threads, beginning now; never fewer than before."""
-        self.fast_runs = 0
-        self.needed_runs = max(self.needed_runs, needed)
-
-
 class KnownRequest:
     """A query that was executed before, parsed and validated.
 
@@ -122,8 +93,9 @@ class KnownRequest:
     ----------
     document
         The document.
-    speed
-        Its fast runs.
+    fast_runs, needed_runs
+        Its fast runs in threads, and the number of them after which it runs on the event loop;
+        infinite if it stays in threads.
     is_json_safe
         Whether all leaf types are built-in, so that the values need no check before encoding.
     extensions
@@ -145,11 +117,13 @@ class KnownRequest:
         self.document = document
         self.extensions = extensions
         self.is_json_safe = document.has_builtin_leaves
-        self.speed = SpeedRecord(needed_runs)
+        self.fast_runs = 0
+        self.needed_runs = needed_runs
+        self._suspicion = 0  # fast runs until a slow one is forgotten
         self.pending_runs: list[Result | Awaitable[Result]] = []
         self.is_large = False
         self._variables = variables
-        self._is_flat = all(
+        self._is_flat = not variables or all(
             value is None or type(value) in _FLAT_TYPES for value in variables.values()
         )
 
@@ -157,6 +131,28 @@ class KnownRequest:
     def variables(self) -> Mapping[str, Any]:
         """The variables; copied if they are mutable, since resolvers may change them."""
         return self._variables if self._is_flat else deepcopy(self._variables)
+
+    @property
+    def is_fast(self) -> bool:
+        """Whether it has proven fast enough for the event loop."""
+        return self.fast_runs >= self.needed_runs
+
+    def record_loop_run(self, seconds: float) -> None:
+        """Record the time of a run on the loop."""
+        # Other load on the machine makes any request slow occasionally. Two slow runs, or a very
+        # slow one, send the request back to threads.
+        if seconds <= SLOW_SECONDS:
+            if self._suspicion:
+                self._suspicion -= 1
+            return
+        if seconds > TOO_SLOW_SECONDS or self._suspicion:
+            self.require_runs(min(4 * self.needed_runs, MAX_NEEDED_RUNS))
+        self._suspicion = SUSPICION_RUNS
+
+    def require_runs(self, needed: float) -> None:
+        """Require that many fast runs in threads, beginning now; never fewer than before."""
+        self.fast_runs = 0
+        self.needed_runs = max(self.needed_runs, needed)
 
 
 # An operation moves to the event loop only after two fast runs with the same text and variables
@@ -204,12 +200,12 @@ class Scheduler:
             self._known_requests.add(body, known, len(body))
         if done.has_blocked:
             # Once, it may have been the system, loading a module from a slow disk.
-            first = known.speed.needed_runs < MAX_NEEDED_RUNS
+            first = known.needed_runs < MAX_NEEDED_RUNS
             self._suspect(done.document, MAX_NEEDED_RUNS if first else inf)
         elif done.seconds > SLOW_SECONDS:
-            known.speed.fast_runs = 0
+            known.fast_runs = 0
         elif done.seconds <= FAST_SECONDS and done.waited <= MAX_IDLE_SECONDS:
-            known.speed.fast_runs += 1
+            known.fast_runs += 1
 
     def record_stall(
         self, known: KnownRequest, code: CodeType | None, resolver: str | None
@@ -226,7 +222,7 @@ class Scheduler:
             Its name and line.
         """
         self._suspect(known.document, inf, code)
-        known.speed.require_runs(inf)
+        known.require_runs(inf)
         name = known.document.name
         _LOG.warning(
             "Operation %s blocked the event loop, and all other clients, in %s. "

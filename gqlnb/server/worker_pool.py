@@ -303,7 +303,12 @@ class WorkerPool:
                 self._running[mine] = call
                 if not (call.is_refused or call.future.done()):
                     call.began = monotonic()
-            done = None if call.began is None else _call_in_context(call.context, call.function)
+            done: tuple[Any, BaseException | None] | None = None
+            if call.began is not None:
+                try:
+                    done = call.context.run(call.function), None
+                except BaseException as error:  # noqa: BLE001 - raised again on the caller's loop
+                    done = None, error
             # Before the result is delivered, so that the caller's next call finds this thread.
             is_surplus = self._release_thread(mine)
             if done is not None:
@@ -334,16 +339,6 @@ class WorkerPool:
             else:
                 self._idle += 1
             return False
-
-
-def _call_in_context(
-    context: Context, function: Callable[[], Any]
-) -> tuple[Any, BaseException | None]:
-    """Call a function in a context; return its value and its exception."""
-    try:
-        return context.run(function), None
-    except BaseException as error:  # noqa: BLE001 - raised again on the caller's loop
-        return None, error
 
 
 def _deliver_outcome(future: asyncio.Future[Any], done: tuple[Any, BaseException | None]) -> None:

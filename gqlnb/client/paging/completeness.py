@@ -43,6 +43,11 @@ SHARED_CURSORS = (
     "rows of one page have the same cursor, so that others with it may be missing between two "
     "pages. Order by an id."
 )
+MOVED = "items moved between two pages."
+LOST_ROW = (
+    "the second page does not begin with the row after its cursor, so that others may be missing "
+    "between pages, too. Order by an id."
+)
 MAY_CONTINUE = (
     "the list may have more items, but its object cannot be requested again: give it larger pages "
     "in the query."
@@ -170,7 +175,10 @@ def _follow_cursor(
         )
         return None if evidence.is_verifying else COMPLETE
     evidence.is_verifying = False
-    return "max_results" if cut else cursor.move_to(following)
+    reason = "max_results" if cut else cursor.move_to(following)
+    if reason is None:
+        cursor.repeat_last_row(page)
+    return reason
 
 
 def _verify_end(cursor: ListCursor, following: object, *, cut: bool) -> str | None:

@@ -13,12 +13,15 @@ from collections.abc import Mapping
 from copy import deepcopy
 from functools import partial
 from itertools import islice
+from math import gcd
 from sys import maxsize
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from gqlnb.client.paging.completeness import (
+    LOST_ROW,
     MAY_CONTINUE,
+    MOVED,
     SHARED_LIMIT,
     CompletenessDoubts,
     SharedLimit,
@@ -199,6 +202,7 @@ class Crawler:
         self._shared_limits: defaultdict[PagedField, SharedLimit] = defaultdict(SharedLimit)
         self._stopped: dict[ListCursor, None] = {}
         self._lost: dict[ListCursor, str] = {}  # their next page came as null
+        self._rounding: set[PagedField] = set()  # their offsets count whole pages
         self._undecided: list[ListCursor] = []  # they ended with MAY_CONTINUE
         self._doubts = CompletenessDoubts(plan.path)
         self._experiments.begin(plan, self._doubts)
@@ -347,9 +351,9 @@ class Crawler:
         if size is None or cursor.is_grown:
             return None if size is None else 2 * cursor.place.received
         if cursor.field.kind == "page":
-            while size > 1 and cursor.place.covered % size:
-                size //= 2  # so that a page number refers to the next items
-            return size
+            return gcd(cursor.place.covered, size)  # so that its number refers to the next items
+        if cursor.field in self._rounding and isinstance(cursor.place.position, int):
+            return gcd(cursor.place.position, size)
         if most is None:
             return size
         kept = min((each.kept for each in cursor.filters if not each.was_shorter), default=0)
@@ -625,21 +629,29 @@ class Crawler:
                 cursor, "the endpoint returned a different object than the one requested"
             )
             return
-        if field.kind == "page" and cursor.check_numbering(page):
-            self._open.append(cursor)  # pages are counted from 1, so page 1 was the first one
+        if self._is_misplaced(cursor, page, size):
+            self._open.append(cursor)
             return
         if cursor.is_grown and size is not None:
             size -= cursor.place.received
             page = cursor.leave_out_received(page)
         overlap = cursor.place.overlap
         if overlap and not cursor.remove_overlap(page):
-            self._doubts.add(field.name, "items moved between two pages.")
+            self._doubts.add(field.name, MOVED if self.detects_changes else LOST_ROW)
         if field.info.is_of_row:
             overlap = cursor.drop_repeated_rows(page)
         goes_on = self._add_page(cursor, page, None if size is None else size - overlap)
         if size is not None:
             count = cursor.evidence.last_length + overlap
             self._sizes.note_answer(field, size, count, request.cost, goes_on=goes_on)
+
+    def _is_misplaced(self, cursor: ListCursor, page: Mapping[str, Any], size: int | None) -> bool:
+        """Return whether a page is not the next one, and is now requested in another way."""
+        if cursor.field.kind == "page":
+            return cursor.check_numbering(page)  # they are counted from 1: page 1 was the first one
+        is_rounded = cursor.is_rounded_down(page, size)
+        self._rounding |= {cursor.field} if is_rounded else set()
+        return is_rounded
 
     def _is_behind_last(self, cursor: ListCursor) -> bool:
         """Return whether nothing says that a page exists, and the one before looks like the last.

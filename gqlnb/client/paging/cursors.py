@@ -11,6 +11,7 @@ from gqlnb.client.paging.duplicates import DuplicateFilter, build_key
 from gqlnb.document.paged_fields import PLAIN_LIST_STEP
 from gqlnb.document.paging_conventions import (
     IDENTIFIERS,
+    are_offsets,
     contains_offset,
     detect_offset_format,
     get_at_path,
@@ -285,6 +286,7 @@ class ListCursor:
         default_factory=dict
     )
     last_page: object = None
+    _cursor_before: str | None = None  # the last row, on the first page
     _last_keys: dict[str, Hashable] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -337,6 +339,8 @@ class ListCursor:
             is_of_row = found[-1:] == [get_at_path(page, self.field.info.cursor)]
             distinct = len(set(map(repr, found)))
             self.evidence.has_shared_cursors |= (1 - is_of_row) < distinct < len(found)
+            is_of_row &= self.keeps_rows and 1 < distinct == len(found) and not are_offsets(found)
+            self._cursor_before = found[-2] if is_of_row else None
 
     # -- an answer
 
@@ -368,6 +372,17 @@ class ListCursor:
             return False
         place.start = 1
         return True
+
+    def is_rounded_down(self, page: Mapping[str, Any], size: int | None) -> bool:
+        """Return whether a page begins before its offset, which is no multiple of its size."""
+        # remult computes the number of a page from an offset, and drops the rest.
+        place = self.place
+        if self.field.kind != "offset" or place.overlap or self.is_grown:
+            return False
+        if size is None or not isinstance(place.position, int) or not place.position % size:
+            return False
+        first = {key: rows[:1] for key, rows in page.items() if isinstance(rows, list)}
+        return any(each.is_repeat(first) for each in self.filters)
 
     def remove_duplicates(self, page: dict[str, Any]) -> int:
         """Remove the repeated items of a page, and return their number."""
@@ -474,6 +489,18 @@ class ListCursor:
         self.place.overlap = int(can_overlap and is_large and all(lists))
         pairs = zip(self.field.items, lists, strict=True)
         self._last_keys = {each.key: build_key(items[-1], each) for each, items in pairs if items}
+
+    def repeat_last_row(self, page: Mapping[str, Any]) -> None:
+        """Let the second page begin with the last row of the first, if rows have cursors.
+
+        Cursors that lose rows lose it, too: those of pothos-drizzle and join-monster hold a time in
+        milliseconds, and the column has microseconds.
+        """
+        if self._cursor_before is not None:
+            self.begin_overlap(page)
+        if self._cursor_before is not None and self.place.overlap:
+            self.place.position = self._cursor_before
+        self._cursor_before = None
 
     def remove_overlap(self, page: Mapping[str, Any]) -> bool:
         """Remove the item that a page repeats; return whether it begins with that item."""

@@ -246,6 +246,7 @@ class RoleSearch:
         self._cursors = list(suspect.iterate_cursors(data, self.length // 2))
         self.trials: list[str] = []
         self._new_counts: Mapping[str, int] = {}  # of the last trial
+        self._refusal = ""  # the message with which it was refused
         leaves = [leaf for leaf in suspect.leaves if given.get(leaf.name) != "filter"]
         self._numbers = [leaf for leaf in leaves if leaf.is_number]
         self._leaves = leaves
@@ -340,10 +341,10 @@ class RoleSearch:
 
     def _try_larger(
         self, leaf: ArgumentLeaf, asked: int, accepted: int
-    ) -> Generator[Trial, Rows | None, tuple[int, Rows | None]]:
+    ) -> Steps[tuple[int, Rows | None]]:
         """Return a larger value and its rows: the one that a refusal allows, if it names one."""
         rows = yield from self._try({leaf: asked})
-        most = find_size_limit([self.refusal], asked, accepted) if rows is None else None
+        most = find_size_limit([self._refusal], asked, accepted) if rows is None else None
         if most is not None:
             asked, rows = most, (yield from self._try({leaf: most}))
         return asked, rows
@@ -743,11 +744,11 @@ class RoleSearch:
             for leaf in values
             for path in leaf.required
         }
-        data, refusal = yield {**needed, **values}
+        data, self._refusal = yield {**needed, **values}
         rows = None if data is None else self.suspect.read_rows(data)
         self._new_counts = {} if data is None else self.suspect.read_counts(data)
         if rows is not None and not self.rows.keys() <= rows.keys():
-            rows, refusal = None, "the objects around the list changed"
+            rows, self._refusal = None, "the objects around the list changed"
         changed = ", ".join(f"`{leaf.name}: {value}`" for leaf, value in values.items())
         if rows and 0 < count_longest(rows) < self.length:
             same = [
@@ -757,7 +758,7 @@ class RoleSearch:
                 self._end = f"`{same[0]}` counts {self.length} beside fewer rows, too"
                 self._is_proved = True
         came = (
-            f"refused: {refusal}".removesuffix(": ")
+            f"refused: {self._refusal}".removesuffix(": ")
             if rows is None
             else f"{count_longest(rows)} rows"
         )

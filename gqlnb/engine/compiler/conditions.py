@@ -238,7 +238,7 @@ def collect_facts(document: DocumentNode) -> DocumentFacts:
                     names |= {v.name.value: None for v in values if isinstance(v, VariableNode)}
             selections = getattr(node, "selection_set", None)
             if selections is not None:
-                waiting.extend((inner, depth + 1) for inner in selections.selections)
+                waiting += [(inner, depth + 1) for inner in selections.selections]
         total += deepest
     branches = find_branch_variables(document, names) if names else {}
     return DocumentFacts(tuple(names), branches, True, total, frozenset(type_names))  # noqa: FBT003

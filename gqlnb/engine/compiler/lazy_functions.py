@@ -255,25 +255,6 @@ class PlanCompiler:
             DICT,
         )
 
-    def compile_field(self, field: FieldPlan) -> CompiledFunction:
-        """Return a function that resolves and completes a field, given its parent."""
-
-        def execute_uncompiled(source: Value, path: LazyPath, run: PlanExecutor) -> Value:
-            place = (path, field.name, field.parent.name)
-            return run.execute_field_uncompiled(field, source, place)
-
-        label = f"{field.parent.name}.{field.name}"
-        write = partial(SourceWriter.write_single_field, field=field)
-        functions = build_lazily(partial(self.build_function, label, write, execute_uncompiled))
-        functions[UNUSUAL] = execute_uncompiled
-        kinds = self.plan.cache.type_kinds
-
-        def enter(source: Value, path: LazyPath, run: PlanExecutor) -> Value:
-            kind = OBJECT if source is None else kinds[type(source)]
-            return functions[kind](source, path, run)
-
-        return enter
-
     def build_function(
         self,
         label: str,

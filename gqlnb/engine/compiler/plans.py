@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cached_property, partial
 from threading import Lock
 from types import SimpleNamespace
@@ -40,7 +41,7 @@ from gqlnb.engine.compiler.executor import (
     RepeatPlanExecutor,
 )
 from gqlnb.engine.compiler.python_types import OBJECT, TypeKinds, find_attribute_field
-from gqlnb.engine.compiler.resolve_info import ErrorLocation, LazyPath, choose_info_classes
+from gqlnb.engine.compiler.resolve_info import INFO_CLASSES, ErrorLocation, LazyPath
 from gqlnb.engine.graphql_compat import (
     IS_GRAPHQL_33,
     NO_INCREMENTAL,
@@ -63,7 +64,7 @@ from gqlnb.engine.schema_watch import (
 from gqlnb.result.shape import META_FIELDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from graphql import GraphQLField, GraphQLOutputType, OperationDefinitionNode
 
@@ -200,7 +201,11 @@ class FieldPlan:
         names = {argument.out_name or name for name, argument in definition.args.items()}
         self.looked_up = self.default and CLASHING_ARGUMENTS.isdisjoint(names)
         self.direct = self.looked_up and self.constants is not None
-        self.attribute = None if self.constants is None else find_attribute(plan, definition)
+        # The attribute that a resolver of Strawberry only reads, if it does.
+        self.attribute: str | None = None
+        if self.constants is not None and (basic := find_attribute_field(definition)) is not None:
+            plan.watch.add(basic, (), "default_resolver")
+            self.attribute = basic.python_name
         keeps = self.constants is not None or self.arguments is not None
         watch_field(plan.watch, parent, definition, self.nodes[0], keeps_arguments=keeps)
 
@@ -231,16 +236,6 @@ class FieldPlan:
             return self.plan.get_selection_below(self.plan.sample, kind, self.group)
         except (GraphQLError, RecursionError):  # as in each run
             return None
-
-
-def find_attribute(plan: OperationPlan, definition: GraphQLField) -> str | None:
-    """Return the attribute that a resolver of Strawberry only reads, if it does."""
-    found = find_attribute_field(definition)
-    if found is None:
-        return None
-    plan.watch.add(found, (), "default_resolver")
-    name: str = found.python_name
-    return name
 
 
 def find_exact_type(kind: GraphQLOutputType) -> type | None:
@@ -331,7 +326,6 @@ class SelectionPlan:
         self.where = where
         self.seen = 0
         self.hot = plan.hot
-        self._functions: list[CompiledFunction] | None = None
         self._weight: int | None = None
 
     @cached_property
@@ -359,7 +353,7 @@ class SelectionPlan:
     def enter(self, source: Value, path: LazyPath, run: PlanExecutor) -> Value:
         """Execute the selection: uncompiled until it has been executed often enough."""
         self.seen += 1
-        if self._functions is None and self.seen <= self.hot:
+        if self.seen <= self.hot and not self.is_compiled:
             if self.seen == 2:  # now it may be executed often
                 found = {id(field.group): field for field in self.fields if field.direct}
                 self.plan.direct_fields.update(found)
@@ -380,14 +374,12 @@ class SelectionPlan:
     @property
     def is_compiled(self) -> bool:
         """Whether it has been executed often enough."""
-        return self._functions is not None
+        return "functions" in self.__dict__
 
-    @property
+    @cached_property
     def functions(self) -> list[CompiledFunction]:
         """The compiled functions, by the kind of their source object."""
-        if self._functions is None:
-            self._functions = self.plan.compiler.compile_selection(self)
-        return self._functions
+        return self.plan.compiler.compile_selection(self)  # type: ignore[no-any-return]
 
 
 class OperationPlan:
@@ -452,7 +444,7 @@ class OperationPlan:
     ) -> None:
         self.timed = timed
         self.library = library
-        self.info_classes = choose_info_classes(library)
+        self.info_classes = INFO_CLASSES[library is not None]
         self.columnar = columnar
         self.conditions = Conditions(first.fragments, facts.branches) if branches else None
         self.metered = hasattr(first, "budget")
@@ -488,7 +480,7 @@ class OperationPlan:
         self.root: SelectionPlan | None = None
         self._selections: dict[tuple[object, ...], SelectionPlan] = {}
         self._list_fields: dict[tuple[object, ...], FieldPlan] = {}
-        self._serial_functions: dict[str, CompiledFunction] = {}  # by response name
+        self._serial_selections: dict[str, SelectionPlan] = {}  # of one field, by response name
         self.direct_fields: dict[int, FieldPlan] = {}
         self.source_names: list[str] = []
         self.source_size = 0
@@ -577,16 +569,21 @@ class OperationPlan:
     def execute_serial_field(self, run: PlanExecutor, *given: Value) -> Value:
         """Execute a field of a mutation by compiled code, any field below it like graphql-core."""
         _parent, source, group, path, *_ = given
-        if path.prev is not None:
+        if path.prev is not None or self.find_definition(self.kind, group) is None:
             return type(run).execute_field(run, *given)
-        function = self._serial_functions.get(path.key)
-        if function is None:
-            definition = self.find_definition(self.kind, group)
-            if definition is None:
-                return Undefined
-            field = FieldPlan(self, self.kind, path.key, group, definition)
-            function = self._serial_functions[path.key] = self.compiler.compile_field(field)
-        return function(source, None, run)
+        selection = self._serial_selections.get(path.key)
+        if selection is None:
+            groups = {path.key: group}
+            selection = SelectionPlan(self, self.kind, groups, path.key, [self.operation])
+            self._serial_selections[path.key] = selection
+        kind = OBJECT if source is None else self.cache.type_kinds[type(source)]
+        # Not this method again, should the selection not be compiled.
+        execute_field = run.__dict__.pop("execute_field")
+        try:
+            data = selection.functions[kind](source, None, run)
+        finally:
+            run.__dict__["execute_field"] = execute_field
+        return data[path.key] if type(data) is dict else take_member(data, path.key)
 
     def respond(self, run: PlanExecutor, data: Value) -> Value:
         """Return the result of a run, given its data or its error; await the data if needed."""
@@ -600,11 +597,9 @@ class OperationPlan:
     async def respond_later(self, run: PlanExecutor, data: Value) -> Value:
         """Await the data of a run and return its result."""
         try:
-            data = await data
+            return run.build_result(await data)
         except GraphQLError as error:
-            run.collected_errors.add(error, None)
-            data = None
-        return run.build_result(data)
+            return self.respond(run, error)
 
     # -- fields and selections
 
@@ -617,27 +612,23 @@ class OperationPlan:
         return kind.fields.get(name)
 
     def get_root_selection(self, run: PlanExecutor) -> SelectionPlan:
-        """Return the selection of the operation itself."""
-        if self.root is None:
-            name = self.operation.name.value if self.operation.name else ""
-            self.root = SelectionPlan(
-                self, self.kind, self.collect_root(run), name or "operation", [self.operation]
-            )
-        return self.root
-
-    def collect_root(self, run: PlanExecutor) -> Value:
-        """Collect the root fields.
+        """Return the selection of the operation itself.
 
         Raises
         ------
         GraphQLError
             If fragments nest too deeply; its traceback is short, since the recursion has ended.
         """
-        try:
-            return run.collect_groups(self.kind)
-        except RecursionError:
-            pass
-        raise GraphQLError(TOO_DEEP, self.operation)
+        if self.root is not None:
+            return self.root
+        name = self.operation.name.value if self.operation.name else "operation"
+        groups = None
+        with suppress(RecursionError):
+            groups = run.collect_groups(self.kind)
+        if groups is None:
+            raise GraphQLError(TOO_DEEP, self.operation)
+        self.root = SelectionPlan(self, self.kind, groups, name, [self.operation])
+        return self.root
 
     def get_selection_below(
         self, run: PlanExecutor, kind: GraphQLObjectType, group: FieldGroup
@@ -675,6 +666,11 @@ class OperationPlan:
     def list_possible_types(self, kind: GraphQLAbstractType) -> list[GraphQLObjectType]:
         """Return the possible object types of an abstract type."""
         return list(self.schema.get_possible_types(kind))
+
+
+async def take_member(pending: Awaitable[Value], name: str) -> Value:
+    """Await a dict and return a member of it."""
+    return (await pending)[name]
 
 
 # The attributes that every run creates for itself when it needs them.

@@ -49,14 +49,7 @@ FIRST_COMPUTED = COMPUTED_OBJECT
 # By kind: the one whose compiled functions read its values.
 VARIANTS = (OBJECT, DICT, OBJECT, MAPPING, ITEM_MAPPING, COMPUTED_OBJECT, MAPPING)
 NO_ATTRIBUTES: dict[str, Value] = {}
-NEVER_OBJECTS = (
-    BaseException,
-    CoroutineType,
-    GeneratorType,
-    type,
-    type(None),
-    type(Undefined),
-)
+NEVER_OBJECTS = (BaseException, CoroutineType, GeneratorType, type, type(None), type(Undefined))
 
 
 class TypeKinds(dict[type, int]):

@@ -280,15 +280,11 @@ class LibraryPathInfo(LibraryInfo):
     path: Any = _member(1, "")
 
 
-def choose_info_classes(library: type | None) -> dict[str, type[Info]]:
-    """Return the classes of info objects by the names that compiled code has for them.
-
-    `library` is an executor class that builds info objects of its own; None for graphql-core's.
-    """
-    if library is None:
-        return {"Info": Info, "PathInfo": PathInfo}
-    return {"Info": LibraryInfo, "PathInfo": LibraryPathInfo}
-
-
+# The classes of info objects by the names that compiled code has for them: graphql-core's, and
+# those of a library whose executor class builds its own.
+INFO_CLASSES: tuple[dict[str, type[Info]], ...] = (
+    {"Info": Info, "PathInfo": PathInfo},
+    {"Info": LibraryInfo, "PathInfo": LibraryPathInfo},
+)
 for _cls in (Info, PathInfo, LibraryInfo, LibraryPathInfo):
     _cls.__name__ = _cls.__qualname__ = GraphQLResolveInfo.__name__  # it is in error messages

@@ -254,17 +254,6 @@ class SourceWriter(FunctionWriter):
                 write_queued_leaf(self, waiting, single)
         self.add_line(f"return d if {waiting} is None else x.join(d, {waiting})")
 
-    def write_single_field(self, field: FieldPlan) -> None:
-        """Write a function that returns the value of one field, or a coroutine of it."""
-        self.write_prologue()
-        if self.plan.metered:
-            self.add_line("b.left -= 1")
-            self.add_line("if b.left < 0: b.renew_credit()")
-        if field.reads_path:
-            self.add_line(CONVERT_PATH)
-        _, value = self.write_field(field, "s", "p", None, 0, single=None)
-        self.add_line(f"return {value}")
-
     def write_completer(self, field: FieldPlan) -> None:
         """Write a function that completes a value; its caller handles its errors."""
         self.write_prologue()

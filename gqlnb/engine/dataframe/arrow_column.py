@@ -448,13 +448,18 @@ def build_column(array: ArrowArray, hint: str | None = None) -> ArrowColumn:
     for fits, make in COLUMN_BUILDERS:
         if fits(array.type):
             return make(array)
-    msg = f"Arrow's type {array.type} has no GraphQL type. Convert it, to text for instance."
-    raise UnsupportedColumnError(msg)
+    raise build_type_error(array)
+
+
+def build_type_error(array: ArrowArray) -> UnsupportedColumnError:
+    """Return the error for an Arrow type without a GraphQL type."""
+    return UnsupportedColumnError(
+        f"Arrow's type {array.type} has no GraphQL type. Convert it, to text for instance."
+    )
 
 
 def _list_values(array: ArrowArray) -> list[Value]:
-    found: list[Value] = array.to_pylist()
-    return found
+    return array.to_pylist()  # type: ignore[no-any-return]
 
 
 def build_integer_column(array: ArrowArray) -> ArrowColumn:
@@ -558,8 +563,7 @@ def build_extension_column(array: ArrowArray) -> ArrowColumn:
         return build_column(array.storage.cast(pa.large_string()), "JSON")
     if name == "arrow.bool8":
         return build_column(array.storage.cast(pa.bool_()))
-    msg = f"Arrow's type {array.type} has no GraphQL type. Convert it, to text for instance."
-    raise UnsupportedColumnError(msg)
+    raise build_type_error(array)
 
 
 def encode_json_texts(values: list[Value]) -> ArrowArray:

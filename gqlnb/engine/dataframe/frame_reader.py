@@ -27,14 +27,7 @@ from gqlnb.engine.dataframe.arrow_column import (
 )
 from gqlnb.errors import SchemaError, sanitize_text
 
-CONVERSION_ERRORS = (
-    pa.ArrowException,
-    UnsupportedColumnError,
-    UnicodeEncodeError,
-    OverflowError,
-    TypeError,
-    ValueError,
-)
+CONVERSION_ERRORS = (pa.ArrowException, OverflowError, TypeError, ValueError)
 # The names by pandas of objects that Arrow has a type for.
 INFERRED_TYPES = {
     *("boolean", "date", "datetime", "datetime64", "decimal", "empty", "floating", "integer"),
@@ -221,7 +214,7 @@ def convert_objects(values: pd.Series[Any]) -> tuple[ArrowArray, str | None]:
     if kind == "decimal" or (kind in {"mixed", "mixed-integer"} and has_exact_numbers(present)):
         return build_decimal_array(cells), None
     if kind == "integer" and any(not -(2**63) <= value < 2**63 for value in present):
-        return build_big_integer_array(cells), "BigInt"
+        return build_decimal_array(cells, are_integers=True), "BigInt"
     if kind in NANOSECOND_TYPES and any(
         getattr(value, NANOSECOND_TYPES[kind][0], 0) for value in present
     ):
@@ -243,25 +236,14 @@ def has_exact_numbers(values: pd.Series[Any]) -> bool:
     return plain_numbers and any(isinstance(value, Decimal) for value in values)
 
 
-def build_decimal_array(cells: list[Any]) -> pa.Array:
-    """Return decimals as an Arrow array with all their digits; infinity becomes null."""
-    values = [None if cell is None else Decimal(cell) for cell in cells]
+def build_decimal_array(cells: list[Any], *, are_integers: bool = False) -> pa.Array:
+    """Return decimals, or integers beyond 64 bits, with all digits; infinity becomes null."""
+    values = [None if it is None else Decimal(int(it) if are_integers else it) for it in cells]
     finite = [None if it is None or not it.is_finite() else it for it in values]
-    kind = None if any(it is not None for it in finite) else pa.decimal128(BIGINT_DIGITS, 0)
+    is_bounded = are_integers or all(it is None for it in finite)
     try:
-        return pa.array(finite, kind)
+        return pa.array(finite, pa.decimal128(BIGINT_DIGITS, 0) if is_bounded else None)
     except pa.ArrowInvalid:
-        pass
-    msg = "its numbers have more digits than the 76 that Arrow has. Convert it with .astype(str)."
-    raise UnsupportedColumnError(msg)
-
-
-def build_big_integer_array(cells: list[Any]) -> pa.Array:
-    """Return integers beyond 64 bits as Arrow decimals."""
-    values = [None if cell is None else Decimal(int(cell)) for cell in cells]
-    try:
-        return pa.array(values, pa.decimal128(BIGINT_DIGITS, 0))
-    except pa.ArrowInvalid:
-        pass
-    msg = f"a number of it has more than {BIGINT_DIGITS} digits. Convert it with .astype(str)."
+        digits = f"{BIGINT_DIGITS} digits" if are_integers else "the 76 digits that Arrow has"
+    msg = f"a number of it has more than {digits}. Convert it with .astype(str)."
     raise UnsupportedColumnError(msg)

@@ -5,31 +5,37 @@ from __future__ import annotations
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache, reduce
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from graphql import FieldNode, FragmentSpreadNode, GraphQLError, InlineFragmentNode
+from graphql import FieldNode, GraphQLError
 
+from gqlnb.document.document import iterate_fields
 from gqlnb.engine.dataframe.arrow_column import ArrowArray, Value
 from gqlnb.engine.dataframe.frame_reader import read_frame
 from gqlnb.errors import sanitize_text
 
 
-class ToOneLink:
-    """A field with the row of another table that its column refers to.
+class TableLink:
+    """A field of a row that leads to another table.
 
     Parameters
     ----------
     table
         The other table.
     places
-        For each row the position of the row it refers to, an Arrow array; null without one.
+        For each row of the table that refers to the other the position of the row it refers to, an
+        Arrow array; null without one.
     """
 
     def __init__(self, table: FrameTable, places: ArrowArray) -> None:
         self.table, self.places = table, places
+
+
+class ToOneLink(TableLink):
+    """A field with the row of another table that its column refers to."""
 
     def read_cells(
         self, rows: Rows, nodes: Sequence[FieldNode], fragments: Fragments
@@ -42,26 +48,14 @@ class ToOneLink:
         return [by_place.get(place) for place in found.to_pylist()]
 
 
-class ToManyLink:
-    """A field with a connection of the rows of another table that refer to its row.
-
-    Parameters
-    ----------
-    table
-        The other table.
-    places
-        For each of its rows the position of the row it refers to, an Arrow array.
-    """
-
-    def __init__(self, table: FrameTable, places: ArrowArray) -> None:
-        self.table, self.places = table, places
+class ToManyLink(TableLink):
+    """A field with a connection of the rows of another table that refer to its row."""
 
     def read_cells(
         self, rows: Rows, _nodes: Sequence[FieldNode], _fragments: Fragments
     ) -> list[int]:
         """Return the rows' own positions, from which the resolver finds the linked rows."""
-        found: list[int] = rows.tolist()
-        return found
+        return rows.tolist()  # type: ignore[no-any-return]
 
     def find_rows(self, place: int) -> Rows:
         """Return the rows of the other table that refer to the row at `place`, ascending."""
@@ -87,15 +81,6 @@ if TYPE_CHECKING:
 
 MAX_ORDERS = 8  # per table, each of eight bytes a row; a user pages through few at a time
 JOINS = {"and": pc.and_, "or": pc.or_}
-
-
-class TableLink(Protocol):
-    """A field of a row that leads to another table."""
-
-    def read_cells(
-        self, rows: Rows, nodes: Sequence[FieldNode], fragments: Fragments
-    ) -> Sequence[object]:
-        """Return the values of the field in some rows."""
 
 
 # The table is held as Arrow: one representation of every dtype, with nulls. A query computes
@@ -130,7 +115,7 @@ class FrameTable:
     def __init__(self, name: str, frame: object, kind: str, page_sizes: tuple[int, int]) -> None:
         self.name, self.type = name, kind
         self.fields, self.length, self._source = read_frame(frame, name)
-        self.links: dict[str, TableLink] = {}
+        self.links: dict[str, ToOneLink | ToManyLink] = {}
         self.page_size, self.max_page_size = page_sizes
         self._cached_order = lru_cache(MAX_ORDERS)(self._sort_rows)
         self._row_type: Any = None
@@ -393,17 +378,8 @@ def collect_fields_below(
     """Return the fields selected below some fields, by name, including those of fragments."""
     # All types below a frame are object types, so that the types of fragments do not matter.
     # Skipped fields are included; they cost a look-up whose value is not used.
-    found: dict[str, list[FieldNode]] = {}
-    spread: set[str] = set()
-    waiting = [node.selection_set for node in nodes]
-    while waiting:
-        selections = waiting.pop()
-        for node in selections.selections if selections else ():
-            if isinstance(node, FieldNode):
-                found.setdefault(node.name.value, []).append(node)
-            elif isinstance(node, InlineFragmentNode):
-                waiting.append(node.selection_set)
-            elif isinstance(node, FragmentSpreadNode) and node.name.value not in spread:
-                spread.add(node.name.value)
-                waiting.append(fragments[node.name.value].selection_set)
-    return found
+    fields: dict[str, list[FieldNode]] = {}
+    sets = [node.selection_set for node in nodes if node.selection_set]
+    for field in iterate_fields(sets, fragments):
+        fields.setdefault(field.name.value, []).append(field)
+    return fields

@@ -41,14 +41,12 @@ class MockObject:
         Values of fields that are not generated, its id above all.
     mutation_input
         The input of the mutation that returns the object.
-    page
-        The page of a connection.
     choice
         The types it may have instead, a number that decides between them, and the function that
         makes it of one; None if its type is certain.
     """
 
-    __slots__ = ("choice", "key", "kind", "known_values", "mutation_input", "page")
+    __slots__ = ("choice", "key", "kind", "known_values", "mutation_input")
 
     def __init__(
         self,
@@ -59,7 +57,6 @@ class MockObject:
     ) -> None:
         self.kind, self.key, self.known_values = kind, key, known_values
         self.mutation_input = mutation_input
-        self.page: MockPage | None = None
         self.choice: TypeChoice | None = None
 
     def __getitem__(self, name: str) -> Value:
@@ -355,67 +352,60 @@ def _decode_place(cursor: object, field: str) -> int | None:
     raise GraphQLError(msg)
 
 
-class MockPage(NamedTuple):
-    """The page of a connection.
+def build_page(
+    owner: MockObject,
+    total: int,
+    places: range,
+    make_item: Callable[[int], object],
+    get_type: Callable[[Any], MockType],
+) -> dict[str, object]:
+    """Return the values of a connection's fields for a page.
 
-    Attributes
+    Parameters
     ----------
+    owner
+        The connection.
     total
         Items of the whole list.
-    shown
+    places
         Places of the items on the page.
     make_item
         Returns the item at a place.
+    get_type
+        Returns the mock type of an object type.
     """
-
-    total: int
-    shown: range
-    make_item: Callable[[int], object]
-
-    def build_page_info(self) -> dict[str, object]:
-        """Return the values of ``pageInfo``."""
-        shown = self.shown
-        return {
-            "hasPreviousPage": shown.start > 0 and self.total > 0,
-            "hasNextPage": shown.stop < self.total,
-            "startCursor": shown.start if shown else None,
-            "endCursor": shown.stop - 1 if shown else None,
-        }
-
-
-def build_part_maker(
-    kind: MockType, name: str, get_type: Callable[[Any], MockType]
-) -> Callable[[MockPage, MockObject], object] | None:
-    """Return the maker of a connection's field from its page; None for a field of its own."""
-    type_ = get_nullable_type(kind.type.fields[name].type)
-    inner: Any = get_named_type(type_)
-    if name in COUNT_FIELDS and inner.name == "Int" and not is_list_type(type_):
-        return lambda page, _item: page.total
-    if name == "nodes" and is_list_type(type_):
-        return lambda page, _item: [page.make_item(place) for place in page.shown]
-    if not is_object_type(inner):
-        return None
-    if name == "edges" and is_list_type(type_) and "node" in inner.fields:
-        return _build_edges_maker(get_type(inner))
-    if name == "pageInfo" and not is_list_type(type_):
-        info = get_type(inner)
-        return lambda page, item: MockObject(
-            info, item.key ^ info.salt, format_page_parts(inner, page.build_page_info())
-        )
-    return None
+    values: dict[str, object] = {}
+    for name, field in owner.kind.type.fields.items():
+        type_, inner = get_nullable_type(field.type), get_named_type(field.type)
+        if is_list_type(type_):
+            if name == "nodes":
+                values[name] = [make_item(place) for place in places]
+            elif name == "edges" and "node" in getattr(inner, "fields", ()):
+                kind = get_type(inner)
+                values[name] = [
+                    build_edge(kind.create_numbered(owner.key, place), place, make_item(place))
+                    for place in places
+                ]
+        elif name in COUNT_FIELDS and inner.name == "Int":
+            values[name] = total
+        elif name == "pageInfo" and is_object_type(inner):
+            info: dict[str, object] = {
+                "hasPreviousPage": places.start > 0 and total > 0,
+                "hasNextPage": places.stop < total,
+                "startCursor": places.start if places else None,
+                "endCursor": places.stop - 1 if places else None,
+            }
+            kind = get_type(inner)
+            parts = format_page_parts(inner, info)
+            values[name] = MockObject(kind, owner.key ^ kind.salt, parts)
+    return values
 
 
-def _build_edges_maker(kind: MockType) -> Callable[[MockPage, MockObject], object]:
-    def make_edges(page: MockPage, item: MockObject) -> list[MockObject]:
-        edges = []
-        for place in page.shown:
-            edge = kind.create_numbered(item.key, place)
-            own = {**format_page_parts(kind.type, {"cursor": place}), "node": page.make_item(place)}
-            edge.known_values = {**(edge.known_values or {}), **own}
-            edges.append(edge)
-        return edges
-
-    return make_edges
+def build_edge(edge: MockObject, place: int, node: object) -> MockObject:
+    """Return an edge with its cursor and its node."""
+    own = {**format_page_parts(edge.kind.type, {"cursor": place}), "node": node}
+    edge.known_values = {**(edge.known_values or {}), **own}
+    return edge
 
 
 def format_page_parts(kind: GraphQLObjectType, values: dict[str, object]) -> dict[str, object]:

@@ -41,9 +41,8 @@ from gqlnb.engine.mock.mock_objects import (
     ORDERING_ARGUMENTS,
     PAGING_ARGUMENTS,
     MockObject,
-    MockPage,
     MockType,
-    build_part_maker,
+    build_page,
     choose_item,
     choose_type,
     collect_inputs,
@@ -150,21 +149,6 @@ class MockGenerator:
     def build_recipe(self, kind: MockType, name: str) -> FieldRecipe:
         """Return the function that generates the values of a field."""
         definition = kind.type.fields[name]
-        usual = self._build_usual_recipe(kind, name, definition)
-        if find_node_type(kind.type) is None:
-            return usual
-        of_page = build_part_maker(kind, name, self.get_type)
-        if of_page is None:
-            return usual
-
-        def make_value(item: MockObject, args: dict[str, object]) -> Value:
-            return usual(item, args) if item.page is None else of_page(item.page, item)
-
-        return make_value
-
-    def _build_usual_recipe(
-        self, kind: MockType, name: str, definition: GraphQLField
-    ) -> FieldRecipe:
         make = self._build_maker(kind, name, definition, get_nullable_type(definition.type))
         salt = hash_parts(self.seed, kind.name, name)
         role, type_ = self._roots.get(kind.name), definition.type
@@ -269,8 +253,9 @@ class MockGenerator:
             owner = kind.create_numbered(value, 0)
             owner.key = value
             places, asked = select_places(total, args, name), find_requested_type(kinds, args)
-            make = partial(choose_item, kinds, asked=asked) if asked else element
-            owner.page = MockPage(total, places, lambda place: make and make(value, place))
+            make: Any = partial(choose_item, kinds, asked=asked) if asked else element
+            page = build_page(owner, total, places, lambda place: make(value, place), self.get_type)
+            owner.known_values = {**(owner.known_values or {}), **page}
             return owner
 
         return make_connection

@@ -381,11 +381,7 @@ def build_guesses(guesses: Guesses, shared: Guesses = ()) -> dict[str, ValueGues
     }
 
 
-integer, real, place = (
-    build_integer_maker,
-    build_float_maker,
-    build_place_maker,
-)
+integer, real, place = build_integer_maker, build_float_maker, build_place_maker
 TEXT_GUESSES = build_guesses(
     (
         ("name, title, headline, subject", _make_words),

@@ -196,7 +196,9 @@ class CompletionProvider:
         """Return the completions at a position."""
         if place.inside:
             schema = self.load_schema(place.line)
-            return complete_at_cursor(schema, place.text, place.offset, self.get_fragments())
+            return complete_at_cursor(
+                schema, place.text, place.offset, self._state.snippets.get_type_conditions()
+            )
         words, start = self.get_vocabulary(place.line, cell=place.cell)
         return complete_line(words, place.line[start:], max(0, place.offset - start))
 
@@ -208,7 +210,9 @@ class CompletionProvider:
         """Return the documentation of the name at a position by MIME type; empty if unknown."""
         if place.inside:
             schema = self.find_schema(place.line)
-            proposal = find_at_cursor(schema, place.text, place.offset, self.get_fragments())
+            proposal = find_at_cursor(
+                schema, place.text, place.offset, self._state.snippets.get_type_conditions()
+            )
         else:
             words, start = self.get_vocabulary(place.line, cell=place.cell)
             proposal = find_option(words, place.line[start:], max(0, place.offset - start))
@@ -289,10 +293,6 @@ class CompletionProvider:
             background.start_thread(open_client, "gqlnb-schema")
         return connections.is_open(name)
 
-    def get_fragments(self) -> Mapping[str, str]:
-        """Return the type conditions of the saved fragments."""
-        return self._state.snippets.get_type_conditions()
-
     def get_vocabulary(self, line: str, *, cell: bool) -> tuple[LineVocabulary, int]:
         """Return the vocabulary of a line and the position from which it applies.
 
@@ -307,10 +307,10 @@ class CompletionProvider:
             "connection": self._list_targets,
             "target": self._list_targets,
             # An output may replace a result.
-            "output": lambda: self._list_values(RESULT_TYPES),
-            "vars": self._list_mappings,
-            "map": lambda: self._list_values(INPUT_TYPES),
-            "resume": lambda: self._list_values(RESULT_TYPES),
+            "output": lambda: self._list_names(lambda it: describe_type(it, *RESULT_TYPES)),
+            "vars": lambda: self._list_names(describe_mapping),
+            "map": lambda: self._list_names(lambda it: describe_type(it, *INPUT_TYPES)),
+            "resume": lambda: self._list_names(lambda it: describe_type(it, *RESULT_TYPES)),
         }
         first = _FIRST.match(line)
         word = first[1] if first and first.end() < len(line) else ""
@@ -324,8 +324,10 @@ class CompletionProvider:
             "connect": self._list_connections,
             "use": self._list_connections,
             "close": self._list_connections,
-            "serve": self._list_schemas,
-            "snippets": lambda: ((it, "a saved cell") for it in self._state.snippets.get_names()),
+            "serve": lambda: self._list_names(
+                lambda it: "a schema" if "schema" in describe_target(it) else ""
+            ),
+            "snippets": lambda: ((it, "a saved cell") for it in self._state.snippets.saved),
         }
         if word in named:
             names["name"] = named[word]
@@ -347,34 +349,25 @@ class CompletionProvider:
 
     def _list_targets(self) -> Iterator[tuple[str, str]]:
         yield from self._list_connections()
-        for name, value in self._iterate_namespace():
-            if about := describe_target(value):
-                yield name, about
+        yield from self._list_names(describe_target)
 
     def _list_connections(self) -> Iterator[tuple[str, str]]:
         register_connections()
         with suppress(GqlnbError):  # a settings file that cannot be read
             yield from ((it.name, it.description) for it in connections.list_connections())
 
-    def _list_values(self, types: tuple[str, ...]) -> Iterator[tuple[str, str]]:
-        """Yield the names of values by the names of their types."""
-        for name, value in self._iterate_namespace():
-            if type(value).__name__ in types:
-                yield name, type(value).__name__
-
-    def _list_mappings(self) -> Iterator[tuple[str, str]]:
-        for name, value in self._iterate_namespace():
-            # The type is checked because __getattr__ of an object may accept any name, or block.
-            is_mapping = all(hasattr(type(value), method) for method in MAPPING_METHODS)
-            if is_mapping and not isinstance(value, type):
-                yield name, type(value).__name__
-
-    def _list_schemas(self) -> Iterator[tuple[str, str]]:
-        for name, value in self._iterate_namespace():
-            if "schema" in describe_target(value):
-                yield name, "a schema"
+    def _list_names(self, describe: Callable[[object], str]) -> Iterator[tuple[str, str]]:
+        """Yield the names of the notebook whose values have a description."""
+        shell = self._state.shell
+        # A copy: a cell may add names in another thread meanwhile.
+        for name, value in [*shell.user_ns.items()]:
+            if not name.startswith("_") and name not in shell.user_ns_hidden:
+                about = describe(value)
+                if about:
+                    yield name, about
 
     def _list_types(self, line: str) -> Iterator[tuple[str, str]]:
+        """Yield the types of the named target's schema."""
         named = _NAMED.search(line)
         targets = {name for name, _ in self._list_targets()}
         given = [named[1]] if named else [it for it in line.split()[1:2] if it in targets]
@@ -382,12 +375,18 @@ class CompletionProvider:
         for name in schema.type_map if schema is not None else ():
             yield name, "type"
 
-    def _iterate_namespace(self) -> Iterator[tuple[str, object]]:
-        shell = self._state.shell
-        # A copy: a cell may add names in another thread meanwhile.
-        for name, value in [*shell.user_ns.items()]:
-            if not name.startswith("_") and name not in shell.user_ns_hidden:
-                yield name, value
+
+def describe_type(value: object, *types: str) -> str:
+    """Return the name of a value's type, if it is one of these."""
+    name = type(value).__name__
+    return name if name in types else ""
+
+
+def describe_mapping(value: object) -> str:
+    """Return the name of the type of a mapping; empty for another value."""
+    # The type is checked because __getattr__ of an object may accept any name, or block.
+    is_mapping = all(hasattr(type(value), method) for method in MAPPING_METHODS)
+    return type(value).__name__ if is_mapping and not isinstance(value, type) else ""
 
 
 def parse_target(line: str) -> str | None:

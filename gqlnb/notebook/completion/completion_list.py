@@ -24,7 +24,7 @@ from gqlnb.notebook.completion.cursor_parser import (
     format_input_value,
     tokenize,
 )
-from gqlnb.notebook.display import wrap_html
+from gqlnb.result.renderer import wrap_html
 
 if TYPE_CHECKING:
     from graphql import GraphQLDirective, GraphQLField, GraphQLInputType, GraphQLSchema
@@ -202,10 +202,7 @@ class Completion(NamedTuple):
 
 
 def complete_at_cursor(
-    schema: GraphQLSchema | None,
-    text: str,
-    offset: int,
-    saved: Mapping[str, str] | None = None,
+    schema: GraphQLSchema | None, text: str, offset: int, saved: Mapping[str, str] | None = None
 ) -> Completion:
     """Complete the name at a cursor; the text may have errors.
 
@@ -249,10 +246,7 @@ def complete_at_cursor(
 
 
 def find_at_cursor(
-    schema: GraphQLSchema | None,
-    text: str,
-    offset: int,
-    saved: Mapping[str, str] | None = None,
+    schema: GraphQLSchema | None, text: str, offset: int, saved: Mapping[str, str] | None = None
 ) -> Proposal | None:
     """Find the definition of the name at a cursor, None if it is unknown.
 

@@ -43,9 +43,7 @@ from graphql.utilities.print_schema import print_input_value
 from graphql.utilities.type_comparators import do_types_overlap
 
 if TYPE_CHECKING:
-    from graphql import (
-        GraphQLField,
-    )
+    from graphql import GraphQLField
 
     Expected: TypeAlias = GraphQLType | None  # the type of a value at the cursor
     Members: TypeAlias = Mapping[str, GraphQLArgument | GraphQLInputField]
@@ -352,8 +350,8 @@ class ParserState:
 class DeclaredVariable(NamedTuple):
     """The type of a variable as text, and whether it has a default value."""
 
-    type: str = ""
-    defaulted: bool = False
+    type: str
+    defaulted: bool
 
 
 def find_definitions(
@@ -366,12 +364,16 @@ def find_definitions(
         for place, word in enumerate(words[:-3])
         if word == "fragment" and words[place + 2] == "on"
     }
-    variables = {
+    return fragments, find_variables(words)
+
+
+def find_variables(words: list[str]) -> dict[str, DeclaredVariable]:
+    """Return the variables that are defined in a list of words, by name."""
+    return {
         words[place + 1]: _read_variable(words[place + 3 :])
         for place, word in enumerate(words[:-3])
         if word == "$" and words[place + 2] == ":"
     }
-    return fragments, variables
 
 
 def _read_variable(words: list[str]) -> DeclaredVariable:
@@ -743,53 +745,39 @@ class _VariableDefinitionsState(ValueState, DirectiveState):
 
     def __init__(self, parser: CursorParser) -> None:
         super().__init__(parser)
-        self.name = ""
-
-    @property
-    def variable(self) -> DeclaredVariable:
-        return self.parser.variables.get(self.name, DeclaredVariable())
+        self.words: list[str] = []
 
     def read_token(self, kind: str, text: str) -> None:
+        """Read one token of a definition."""
         if text == ")":
             self.parser.leave(_VariableDefinitionsState)
-        elif text in ("$", ":", "="):
-            self._read_mark(text)
-        elif self.after == "=" and self.read_value_start(text, self._get_type()):
-            self.after = "value"
-        elif self.read_directive_token(kind, text):
-            return
-        elif text == "{":  # the closing bracket is missing
+        elif text == "{" and self.after != "=":  # the closing bracket is missing
             self.parser.leave(_VariableDefinitionsState)
             self.parser.stack[-1].read_token(kind, text)
         else:
-            self._read_word(kind, text)
+            self.words.append(text)
+            self.parser.variables = find_variables(self.words)
+            if text in ("$", ":", "="):
+                self.after = text
+            elif self.after == "=" and text != "@":
+                self.read_value_start(text, self._get_type())
+                self.after = "value"
+            elif not self.read_directive_token(kind, text) and self.after == "$":
+                self.after = "name"
 
-    def _read_mark(self, text: str) -> None:
-        self.after = text
-        if text == "$":
-            self.name = ""
-        elif text == "=" and self.name:
-            self.parser.variables[self.name] = self.variable._replace(defaulted=True)
-
-    def _read_word(self, kind: str, text: str) -> None:
-        if self.after == ":" and self.name and (kind == "name" or text in ("[", "]", "!")):
-            self.parser.variables[self.name] = DeclaredVariable(self.variable.type + text)
-        elif kind == "name" and self.after == "$":
-            self.name, self.after = text, "name"
-            self.parser.variables[text] = DeclaredVariable()
-        elif self.after == "=":
-            self.after = "value"
-            if text == "null" and self.name:  # a null default does not make up for a non-null type
-                self.parser.variables[self.name] = self.variable._replace(defaulted=False)
+    def _read_type(self) -> str:
+        """Return the type of the last variable as far as it is written."""
+        last = self.words[::-1].index("$") if "$" in self.words else 0
+        return _read_variable(self.words[len(self.words) - last + 2 :]).type
 
     def _get_type(self) -> Expected:
-        return self.parser.parse_type_text(self.variable.type)
+        return self.parser.parse_type_text(self._read_type())
 
     def propose(self) -> Iterator[Proposal]:
         """Yield types after a colon, values after ``=``, directives after ``@``."""
         if self.after == "@":
             yield from propose_directives(self.parser.schema, self.location)
-        elif self.after == ":" and not self.variable.type.strip("["):
+        elif self.after == ":" and not self._read_type().strip("["):
             yield from get_type_proposals(self.parser.schema).inputs
         elif self.after == "=":
             yield from propose_values(self._get_type())

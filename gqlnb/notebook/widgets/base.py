@@ -10,7 +10,7 @@ shared code (``common.js``, ``grid.js``) and may have a style sheet of the same 
             self._clicks = 0  # before the comm opens
             super().__init__()
 
-        def _handle_view_message(self, message, buffers):
+        def _handle_view_message(self, message):
             if message["kind"] == "click":
                 with self._lock:
                     self._clicks += 1
@@ -67,12 +67,13 @@ from IPython.core.getipython import get_ipython
 from gqlnb import background
 from gqlnb.errors import GqlnbError, sanitize_text
 from gqlnb.interactive import is_unattended
-from gqlnb.notebook.display import build_view_bundle, wrap_html
+from gqlnb.notebook.display import build_view_bundle
 from gqlnb.option_checks import explain_keywords
 from gqlnb.redact import hide_locals
+from gqlnb.result.renderer import wrap_html
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     Message = Mapping[str, Any]
 
@@ -115,18 +116,14 @@ class Widget(anywidget.AnyWidget):
         text: str = proposal["value"]
         return text if len(text) <= TWIN else f"{text[:TWIN]} …"
 
-    def _handle_view_message(
-        self, message: Message, buffers: Sequence[memoryview], /
-    ) -> Message | None:
+    def _handle_view_message(self, message: Message, /) -> Message | None:
         """Handle a message of a view, in any thread.
 
         Parameters
         ----------
         message
-            A mapping, by convention with ``kind``. Each view sends ``{"kind": "hello"}`` once, and
-            again until it receives a message.
-        buffers
-            The binary parts of the message.
+            A mapping, by convention with ``kind``, and with ``buffers`` if it has binary parts.
+            Each view sends ``{"kind": "hello"}`` once, and again until it receives a message.
 
         Returns
         -------
@@ -201,7 +198,8 @@ class Widget(anywidget.AnyWidget):
         def answer() -> Message | None:
             if message.get("kind") == "front" and self._view:
                 return {"kind": "front", **load_front_end(self._view)}
-            return self._handle_view_message(message, buffers or ())
+            parts = {"buffers": buffers} if buffers else {}
+            return self._handle_view_message({**message, **parts})
 
         self._send_result_or_error(answer, message)
 
@@ -283,23 +281,19 @@ def load_front_end(entry: str, folder: Path = FRONT_END_FOLDER) -> dict[str, Any
         ``hash`` (of itself and its imports). A module follows those it imports.
     """
     files: dict[str, dict[str, str]] = {}
-    for name, text, css in _walk_modules(entry, folder, ()):
-        if name not in files:
-            parts = [text, css, *(files[other]["hash"] for other in IMPORT_LINE.findall(text))]
-            digest = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
-            files[name] = {"name": name, "hash": digest, "text": text, "css": css}
+
+    def add_module(name: str) -> None:
+        if name in files:
+            return
+        file = folder / name
+        text, sheet = file.read_text(encoding="utf-8"), file.with_suffix(".css")
+        css = sheet.read_text(encoding="utf-8") if sheet.is_file() else ""
+        imports = IMPORT_LINE.findall(text)
+        for other in imports:
+            add_module(other)
+        parts = [text, css, *(files[other]["hash"] for other in imports)]
+        digest = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+        files[name] = {"name": name, "hash": digest, "text": text, "css": css}
+
+    add_module(entry)
     return {"hash": files[entry]["hash"], "files": list(files.values())}
-
-
-def _walk_modules(
-    name: str, folder: Path, inside: tuple[str, ...]
-) -> Iterator[tuple[str, str, str]]:
-    """Yield name, text and style sheet of a module, after those of its imports."""
-    if name in inside:
-        msg = f"{' imports '.join([*inside, name])}: modules in a circle cannot be linked."
-        raise ValueError(msg)
-    file = folder / name
-    text, sheet = file.read_text(encoding="utf-8"), file.with_suffix(".css")
-    for other in IMPORT_LINE.findall(text):
-        yield from _walk_modules(other, folder, (*inside, name))
-    yield name, text, sheet.read_text(encoding="utf-8") if sheet.is_file() else ""

@@ -10,7 +10,6 @@ import io
 import json
 import operator
 import re
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from threading import RLock
@@ -169,11 +168,7 @@ def _build_values(array: pa.Array) -> dict[str, object] | None:
         parts.append({"count": others, "label": more, "filter": ""})
     if missing := len(array) - len(present):
         parts.append({"count": missing, "label": "missing", "filter": "="})
-    return {
-        "kind": "values",
-        "parts": parts,
-        "said": format_count(len(counted), "different value"),
-    }
+    return {"kind": "values", "parts": parts, "said": format_count(len(counted), "different value")}
 
 
 def _write_filter(text: str) -> str:
@@ -332,7 +327,8 @@ class GridColumn:
             return None
         if pa.types.is_dictionary(found.type):
             found = found.cast(found.type.value_type)
-        if is_unordered(found.type):
+        is_foreign = isinstance(found.type, pa.BaseExtensionType)
+        if is_foreign or pa.types.is_nested(found.type) or pa.types.is_null(found.type):
             return None
         return found.cast(pa.float32()) if pa.types.is_float16(found.type) else found
 
@@ -341,16 +337,11 @@ class GridColumn:
         """The sort keys: the Arrow values, else the rank of each value."""
         if self.arrow is not None:
             return self.arrow
-        values = self.values.tolist()
-        present = [at for at, value in enumerate(values) if not is_missing(value)]
         # Values without an order in Arrow are sorted by their text.
-        keys = values if self.kind == "number" else [self.show(value) for value in values]
-        ranks: list[int | None] = [None] * len(values)
-        last, rank = None, -1
-        for at in sorted(present, key=keys.__getitem__):
-            rank += rank < 0 or keys[at] != last
-            last, ranks[at] = keys[at], rank
-        return pa.array(ranks, pa.int64())
+        show = self.show if self.kind != "number" else lambda value: value
+        keys = [None if is_missing(value) else show(value) for value in self.values.tolist()]
+        ranks = pd.Series(keys, dtype=object).rank(method="dense")
+        return pa.array(ranks, from_pandas=True)
 
     @cached_property
     def text(self) -> pa.Array:
@@ -430,12 +421,6 @@ def _is_text(kind: pa.DataType) -> bool:
     return any((types.is_string(kind), types.is_large_string(kind), types.is_string_view(kind)))
 
 
-def is_unordered(kind: pa.DataType) -> bool:
-    """Return whether Arrow cannot sort a type."""
-    known = pa.types.is_nested(kind) or pa.types.is_null(kind)
-    return bool(known or isinstance(kind, pa.BaseExtensionType))
-
-
 def _is_time(kind: pa.DataType) -> bool:
     return any((pa.types.is_timestamp(kind), pa.types.is_date(kind)))
 
@@ -458,74 +443,40 @@ NUMBER = r"[-+]?(?:\d[\d,_]*(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?"
 TIME = r"\d{4}[0-9:.TZ+ -]*"
 
 
-@dataclass(frozen=True, slots=True)
-class GridQuery:
-    """The sort order, filters and search of a view.
+def compute_order(
+    columns: Sequence[GridColumn],
+    rows: int,
+    sort: tuple[tuple[int, bool], ...] = (),
+    filters: tuple[tuple[int, str], ...] = (),
+    words: str = "",
+) -> NDArray[np.intp]:
+    """Return the numbers of the selected rows in order.
 
-    Attributes
+    Parameters
     ----------
+    columns, rows
+        The columns, and the number of rows.
     sort
         Pairs of a column number and ``True`` for descending order, most significant first.
     filters
         Pairs of a column number and the text of its filter.
-    find
+    words
         Words to search in all columns.
-    """
-
-    sort: tuple[tuple[int, bool], ...] = ()
-    filters: tuple[tuple[int, str], ...] = ()
-    find: str = ""
-
-
-def read_query(message: Any, columns: int) -> GridQuery:  # noqa: ANN401 - JSON of a view
-    """Parse the query of a front end.
-
-    Raises
-    ------
-    QueryError
-        If it is not a query for a grid with that number of columns.
-    """
-    try:
-        sort = tuple(
-            (_check_column(at, columns), bool(down)) for at, down in message.get("sort", ())
-        )
-        filters = tuple(
-            (_check_column(int(at), columns), str(text)[:FILTER_LENGTH])
-            for at, text in message.get("filters", {}).items()
-            if str(text).strip()
-        )
-        return GridQuery(sort, filters, str(message.get("find", ""))[:FILTER_LENGTH].strip())
-    except (AttributeError, TypeError, ValueError):
-        pass
-    msg = "The query does not fit this grid. Run the cell again."
-    raise QueryError(msg)
-
-
-def _check_column(at: object, columns: int) -> int:
-    if not isinstance(at, int) or not 0 <= at < columns:
-        raise ValueError
-    return at
-
-
-def compute_order(query: GridQuery, columns: Sequence[GridColumn], rows: int) -> NDArray[np.intp]:
-    """Return the numbers of the selected rows in order.
 
     Raises
     ------
     QueryError
         If a filter cannot be parsed.
     """
-    masks = [_build_mask(columns[at], text.strip()) for at, text in query.filters]
-    if query.find:
-        masks.append(_find_words(query.find, columns, rows))
+    masks = [_build_mask(columns[at], text) for at, text in filters]
+    if words:
+        masks.append(_find_words(words, columns, rows))
     selected = np.flatnonzero(_combine_masks(masks)) if masks else np.arange(rows)
-    if not query.sort:
+    if not sort:
         return selected
-    keys = {f"{n}": columns[at].ranks for n, (at, _) in enumerate(query.sort)}
+    keys = {f"{n}": columns[at].ranks for n, (at, _) in enumerate(sort)}
     table = pa.table(keys).take(pa.array(selected))
-    ways = [
-        (f"{n}", "descending" if down else "ascending") for n, (_, down) in enumerate(query.sort)
-    ]
+    ways = [(f"{n}", "descending" if down else "ascending") for n, (_, down) in enumerate(sort)]
     order: NDArray[np.intp] = selected[pc.sort_indices(table, sort_keys=ways).to_numpy()]
     return order
 
@@ -672,13 +623,25 @@ class GridSource:
         self._caption = describe_frame(frame) if isinstance(frame, pd.DataFrame) else ""
         self._lock = RLock()
         self._orders = lru_cache(ORDERS)(
-            lambda query: compute_order(query, self.columns, len(self._frame))
+            lambda *query: compute_order(self.columns, len(self._frame), *query)
         )
 
     @cached_property
     def columns(self) -> list[GridColumn]:
-        """The levels of the index, then the columns."""
-        return build_columns(self._frame)
+        """The levels of the index, then the columns; an Arrow table gets row numbers."""
+        frame = self._frame
+        if not isinstance(frame, pd.DataFrame):
+            numbers = GridColumn(None, pd.Series(np.arange(frame.num_rows)), index=True)
+            arrays = map(pd.arrays.ArrowExtensionArray, frame.columns)
+            pairs = zip(frame.column_names, arrays, strict=True)
+            return [numbers, *(GridColumn(name, pd.Series(array)) for name, array in pairs)]
+        index = frame.index
+        levels = [
+            GridColumn(name, pd.Series(index.get_level_values(at).array), index=True)
+            for at, name in enumerate(index.names)
+        ]
+        columns = [GridColumn(name, frame.iloc[:, at]) for at, name in enumerate(frame.columns)]
+        return [*levels, *columns]
 
     def answer(self, message: Mapping[str, object]) -> dict[str, object]:
         """Answer one message of a grid.
@@ -688,9 +651,16 @@ class GridSource:
         QueryError
             If a filter cannot be parsed, or too many cells are requested.
         """
+        query: Any = message.get("query") or {}
+        filters = (
+            (int(at), text[:FILTER_LENGTH].strip()) for at, text in query.get("filters", {}).items()
+        )
         with self._lock:  # two views with the same query share the work
-            query = read_query(message.get("query") or {}, len(self.columns))
-            order: NDArray[np.intp] = self._orders(query)
+            order: NDArray[np.intp] = self._orders(
+                tuple((at, bool(down)) for at, down in query.get("sort", ())),
+                tuple((at, text) for at, text in filters if text),
+                query.get("find", "")[:FILTER_LENGTH].strip(),
+            )
         match message:
             case {"ask": "about"}:
                 return {
@@ -784,23 +754,3 @@ def clamp_range(part: slice, count: int, most: int) -> tuple[int, int]:
     """Clip a range to `count` items and at most `most` of them."""
     start = min(max(part.start, 0), count)
     return start, min(max(part.stop, start), count, start + most)
-
-
-def build_columns(frame: pd.DataFrame | pa.Table) -> list[GridColumn]:
-    """Return the index levels and columns of a frame; an Arrow table gets row numbers."""
-    if not isinstance(frame, pd.DataFrame):
-        numbers = GridColumn(None, pd.Series(np.arange(frame.num_rows)), index=True)
-        arrays = [
-            pd.arrays.ArrowExtensionArray(frame.column(at)) for at in range(frame.num_columns)
-        ]
-        pairs = zip(frame.column_names, arrays, strict=True)
-        return [numbers, *(GridColumn(name, pd.Series(array)) for name, array in pairs)]
-    index = frame.index
-    levels = [
-        GridColumn(name, pd.Series(index.get_level_values(at).array), index=True)
-        for at, name in enumerate(index.names)
-    ]
-    return [
-        *levels,
-        *(GridColumn(name, frame.iloc[:, at]) for at, name in enumerate(frame.columns)),
-    ]

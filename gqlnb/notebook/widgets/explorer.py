@@ -36,7 +36,7 @@ from gqlnb.server.page import BUNDLE_FILES, MISSING_BUNDLE, load_bundle, read_ch
 from gqlnb.tokens import Token
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     import pandas as pd
     from graphql import GraphQLSchema
@@ -243,16 +243,17 @@ class Explorer(Widget):
             parts.append(render_bundle(self._result)[0]["text/html"])
         return "".join(parts)
 
-    def _handle_view_message(
-        self, message: Message, _buffers: Sequence[memoryview], /
-    ) -> Message | None:
+    def _handle_view_message(self, message: Message, /) -> Message | None:
         match message:
             case {"kind": "hello"}:
                 self.send(self._build_state(), self._encode_last_answer())
             case {"kind": "bundle"}:
                 self._run_in_thread(self._send_bundle)
             case {"kind": "run", "run": str() as ident}:
-                self._start_operation(ExplorerOperation(ident), message)
+                running = ExplorerOperation(ident)
+                with self._lock:
+                    self._operations[ident] = running
+                self._run_in_thread(lambda: self._run_operation(running, message))
             case {"kind": "stop", "run": str() as ident}:
                 self._stop(ident)
             case {"kind": "edited" | "cell", "query": str() as query, "variables": str() as text}:
@@ -291,21 +292,9 @@ class Explorer(Widget):
         message = {"kind": "bundle", "checksum": bundle.checksum, "names": list(BUNDLE_FILES)}
         self.send(message, [bundle.files[name] for name in BUNDLE_FILES])
 
-    def _start_operation(self, running: ExplorerOperation, message: Message) -> None:
-        with self._lock:
-            self._operations[running.ident] = running
-        work: Callable[[ExplorerOperation, Message], None] = self._execute
-        if message.get("introspection"):
-            work = self._introspect
-        self._run_in_thread(lambda: self._run_operation(work, running, message))
-
-    def _run_operation(
-        self,
-        work: Callable[[ExplorerOperation, Message], None],
-        running: ExplorerOperation,
-        message: Message,
-    ) -> None:
+    def _run_operation(self, running: ExplorerOperation, message: Message) -> None:
         """Run an operation; an exception becomes its last answer."""
+        work = self._introspect if message.get("introspection") else self._execute
         try:
             work(running, message)
         except Exception as error:  # noqa: BLE001 - the view waits for an answer
@@ -374,36 +363,31 @@ class Explorer(Widget):
             self._result, self._error, self._failure = result, None, None
 
     def _send_answer(
-        self, running: ExplorerOperation, answer: bytes | None, *, done: bool = False
+        self,
+        running: ExplorerOperation,
+        answer: bytes | None,
+        *,
+        done: bool = False,
+        late: bool = False,
     ) -> None:
-        """Send an answer; of events in quick succession only the last one."""
+        """Send an answer; of several within an interval the newest, at its end (`late`)."""
         with self._answer_lock:
-            if running.stopped:
+            if running.stopped or (late and running.waiting is None):
                 return
             wait = running.sent + EVENT_INTERVAL - time.monotonic()
-            if not done and wait > 0:
+            if not (done or late) and wait > 0:
                 if running.waiting is None:
-                    timer = Timer(wait, self._send_waiting, [running])
+                    timer = Timer(wait, self._send_answer, [running, None], {"late": True})
                     timer.daemon = True
                     timer.start()
                 running.waiting = answer
                 return
             answer = answer if answer is not None else running.waiting
-            self._send_answer_now(running, answer, done=done)
-
-    def _send_waiting(self, running: ExplorerOperation) -> None:
-        with self._answer_lock:
-            if running.waiting is not None and not running.stopped:
-                self._send_answer_now(running, running.waiting)
-
-    def _send_answer_now(
-        self, running: ExplorerOperation, answer: bytes | None, *, done: bool = False
-    ) -> None:
-        running.waiting, running.sent = None, time.monotonic()
-        message = {"kind": "answer", "run": running.ident, "done": done}
-        if running.note:
-            message["note"] = running.note
-        self.send(message, None if answer is None else [answer])
+            running.waiting, running.sent = None, time.monotonic()
+            message = {"kind": "answer", "run": running.ident, "done": done}
+            if running.note:
+                message["note"] = running.note
+            self.send(message, None if answer is None else [answer])
 
     def _find_target_name(self) -> str | None:
         """Return the word that names the target behind ``%%graphql``, or None."""

@@ -20,17 +20,24 @@ from collections.abc import (
 )
 from contextlib import suppress
 from functools import partial
-from html import escape
 from threading import Event, Lock, RLock
 from typing import TYPE_CHECKING, Any, Self
 from weakref import WeakKeyDictionary
 
 from gqlnb import background
 from gqlnb.errors import GqlnbError, OptionError, describe_exception, format_count, sanitize_text
-from gqlnb.notebook.display import OutputUpdater, is_in_kernel, wrap_html
+from gqlnb.notebook.display import OutputUpdater, is_in_kernel
 from gqlnb.option_checks import check_whole_number, explain_keywords
 from gqlnb.redact import strip_traceback
-from gqlnb.result.renderer import IN_HTML, ROWS_SHOWN, build_grid, format_errors, render_note
+from gqlnb.result.renderer import (
+    IN_HTML,
+    ROWS_SHOWN,
+    build_grid,
+    format_errors,
+    render_caption,
+    render_note,
+    wrap_html,
+)
 from gqlnb.result.result import Result
 from gqlnb.server.listener import find_calling_cell
 
@@ -387,8 +394,8 @@ class LiveFrame:
         table = [build_grid(frame).to_text()] if len(frame) else []
         text = "\n".join([*table, status, *faults])
         body = build_grid(frame, IN_HTML).to_html() if len(frame) else ""
-        below = f'<p style="opacity:.7;margin:2px 0">{escape(status)}</p>'
-        return {"text/plain": text, "text/html": wrap_html(f"{body}{below}{render_note(faults)}")}
+        html = wrap_html(f"{body}{render_caption(status)}{render_note(faults)}")
+        return {"text/plain": text, "text/html": html}
 
     def __repr__(self) -> str:
         return self._build_bundle()["text/plain"]

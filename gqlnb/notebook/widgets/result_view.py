@@ -180,24 +180,20 @@ def find_words(data: object, words: str) -> dict[str, object]:
     # A loop with a stack: deeply nested data would exceed the recursion limit.
     folded = words.strip().casefold()
     places: list[list[int]] = []
-    stack: list[tuple[list[int], Iterator[tuple[object, object]]]] = [([], _iterate_children(data))]
-    numbers = [0]
+    stack: list[Any] = [([], enumerate(_iterate_children(data)))]
     while stack and folded:
         at, left = stack[-1]
-        step = next(left, None)
+        number, step = next(left, (0, None))
         if step is None:
             stack.pop()
-            numbers.pop()
             continue
-        here = [*at, numbers[-1]]
-        numbers[-1] += 1
+        here = [*at, number]
         if _has_words(step, folded):
             if len(places) == FOUND:
                 return {"places": places, "more": True}
             places.append(here)
         if isinstance(step[1], (dict, list, tuple)):
-            stack.append((here, _iterate_children(step[1])))
-            numbers.append(0)
+            stack.append((here, enumerate(_iterate_children(step[1]))))
     return {"places": places, "more": False}
 
 
@@ -212,16 +208,11 @@ def _has_words(step: tuple[object, object], folded: str) -> bool:
 
 def to_json(value: object) -> str:
     """Convert a value to JSON."""
-    parts = []
-    size = 0
-    encoder = json.JSONEncoder(ensure_ascii=False, indent=2, default=describe_value)
-    for part in encoder.iterencode(value):
-        parts.append(part)
-        size += len(part)
-        if size > COPIED:
-            msg = f"This is more than {COPIED:,} characters of JSON, too much to copy."
-            raise QueryError(msg)
-    return "".join(parts)
+    text = json.dumps(value, ensure_ascii=False, indent=2, default=describe_value)
+    if len(text) > COPIED:
+        msg = f"This is more than {COPIED:,} characters of JSON, too much to copy."
+        raise QueryError(msg)
+    return text
 
 
 LABEL = 60  # characters of a tab
@@ -307,9 +298,7 @@ class ResultView(Widget):
         caption = build_caption(frame) if first is rows else build_caption(first, len(frame))
         return first, caption
 
-    def _handle_view_message(
-        self, message: Message, _buffers: Sequence[memoryview], /
-    ) -> Message | None:
+    def _handle_view_message(self, message: Message, /) -> Message | None:
         match message:
             case {"kind": "hello"}:
                 shown = self.result

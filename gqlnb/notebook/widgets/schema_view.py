@@ -19,33 +19,19 @@ from gqlnb.errors import sanitize_text
 from gqlnb.github.builtin_connections import register_connections
 from gqlnb.notebook.display import Listing
 from gqlnb.notebook.schema_docs import IN_HTML, LINKS, SchemaDocs
-from gqlnb.notebook.schema_search import (
-    get_index,
-    is_indexed,
-    list_own_types,
-    search_schema,
-)
+from gqlnb.notebook.schema_search import get_index, is_indexed, list_own_types, search_schema
 from gqlnb.notebook.widgets.base import Widget
 from gqlnb.option_checks import explain_keywords
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from gqlnb.notebook.schema_docs import SchemaPage
     from gqlnb.notebook.widgets.base import Message
 
 HITS = 50  # hits that are sent at a time
 MAX_SEARCH_LENGTH = 200  # characters of a search text
 MAX_SAVED_BYTES = 20_000  # of the page that is saved with a notebook
-SECTION_SIZES = (
-    60,
-    30,
-    15,
-    8,
-    4,
-    2,
-    0,
-)  # entries per section, tried until the page is small enough
+# Entries per section, tried until the page is small enough.
+SECTION_SIZES = (60, 30, 15, 8, 4, 2, 0)
 
 
 @explain_keywords
@@ -161,9 +147,7 @@ class SchemaView(Widget):
         note = f"and {more:,} more: limit={len(rows)}" if more > 0 else ""
         return Listing(["", "type", "by"], rows[:limit], note if rows else "Nothing.")
 
-    def _handle_view_message(
-        self, message: Message, _buffers: Sequence[memoryview], /
-    ) -> Message | None:
+    def _handle_view_message(self, message: Message, /) -> Message | None:
         """Answer a view; in another thread while the index is being built."""
         # The first page of a whole schema needs no index, so it is sent at once.
         work = partial(self._answer_view, dict(message))

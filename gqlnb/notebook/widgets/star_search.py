@@ -18,6 +18,7 @@ from urllib.parse import quote, urlsplit
 
 import numpy as np
 import traitlets
+from IPython.display import display
 
 from gqlnb import background
 from gqlnb.client.credentials import redact_url
@@ -32,7 +33,7 @@ from gqlnb.github.star_query import (
     read_least_stars,
 )
 from gqlnb.github.star_results import collect_stars, find_sent_query
-from gqlnb.notebook.display import SavedOutput, is_in_kernel
+from gqlnb.notebook.display import is_in_kernel
 from gqlnb.notebook.widgets.base import Widget, describe_error, get_notebook_names
 from gqlnb.option_checks import explain_keywords, read_whole_number
 from gqlnb.result.renderer import Grid, count_shown, draw_bar, render_frame
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from typing import SupportsIndex
 
     import pandas as pd
+    from IPython.display import DisplayHandle
     from numpy.typing import ArrayLike
 
     from gqlnb.client.client import Client
@@ -479,7 +481,11 @@ def read_limit(value: SupportsIndex | str | None) -> int | None:
     """
     if value is None or (isinstance(value, str) and value.strip().lower() in {"", "all"}):
         return None
-    number = parse_whole_number(value)
+    number: int | None = None
+    if not isinstance(value, str):
+        number = read_whole_number(value)
+    elif re.fullmatch(r"[0-9]{1,15}", digits := value.strip().replace(",", "").replace("_", "")):
+        number = int(digits)
     if number is None or not 1 <= number < 10**15:  # exact in every JSON reader
         msg = (
             f"Number of rows {sanitize_text(repr(value), 80)} is not a whole number above 0. "
@@ -487,14 +493,6 @@ def read_limit(value: SupportsIndex | str | None) -> int | None:
         )
         raise QueryError(msg)
     return number
-
-
-def parse_whole_number(value: SupportsIndex | str) -> int | None:
-    """Return a whole number or the value of a text of digits, else None."""
-    if isinstance(value, str):
-        digits = value.strip().replace(",", "").replace("_", "")
-        return int(digits) if re.fullmatch(r"[0-9]{1,15}", digits) else None
-    return read_whole_number(value)
 
 
 def write_caption(frame: pd.DataFrame) -> str:
@@ -584,7 +582,7 @@ class StarSearch(Widget):
         self._source: GridSource | None = None
         self._callback_errors: str | None = None
         self._callbacks: list[OnResult] = []
-        self._saved_output = SavedOutput()
+        self._output: DisplayHandle | None = None  # whose saved form the results replace
         self._search_when_shown = query is not None
         text = str(parse_star_query(PROPOSED_QUERY if query is None else query))
         super().__init__(query=text, limit=read_limit(limit))
@@ -635,7 +633,7 @@ class StarSearch(Widget):
             self.cancel()
             raise
         frame = run.get_frame()
-        self._saved_output.update(self._build_output)
+        self._update_output()
         wrong = self._call_callbacks(run)
         if wrong:
             raise wrong[0]
@@ -702,10 +700,15 @@ class StarSearch(Widget):
         """Display the view with its HTML, in an output that later results replace."""
         if not is_in_kernel():
             raise NotImplementedError  # IPython then shows the value as any other
-        self._saved_output.show(self._build_output())
+        # A view that is displayed again shares the output: both are updated.
+        again: Any = True if self._output is None else self._output.display_id
+        bundle, _ = self._repr_mimebundle_()
+        self._output = display(bundle, raw=True, display_id=again)  # type: ignore[no-untyped-call]
 
-    def _build_output(self) -> dict[str, Any]:
-        return self._repr_mimebundle_()[0]
+    def _update_output(self) -> None:
+        with self._lock:
+            if self._output is not None:
+                self._output.update(self._repr_mimebundle_()[0], raw=True)  # type: ignore[no-untyped-call]
 
     def _build_html(self) -> str:
         with self._lock:
@@ -718,13 +721,12 @@ class StarSearch(Widget):
         table = render_frame(frame, f"{write_caption(frame)}{note}", find_pages(frame))
         return f"{table}{bins.to_html() if bins.rows else ''}"
 
-    def _handle_view_message(
-        self, message: Message, _buffers: Sequence[memoryview], /
-    ) -> Message | None:
+    def _handle_view_message(self, message: Message, /) -> Message | None:
         match message:
             case {"kind": "hello"}:
                 if message.get("extension") is False:
-                    self._saved_output.freeze()
+                    # An update would replace the view, in the classic notebook by nothing.
+                    self._output = None
                 self._start_if_first()
                 self._send_status(found=True)
             case {"kind": "cancel"}:
@@ -770,7 +772,7 @@ class StarSearch(Widget):
         def search() -> None:
             self._execute_run(run)
             if run.frame is not None:
-                self._saved_output.update(self._build_output)
+                self._update_output()
                 self._call_callbacks(run)
 
         background.start_thread(search, "gqlnb-star-search")

@@ -19,8 +19,6 @@ from gqlnb.option_checks import explain_keywords
 from gqlnb.tokens import Token
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from gqlnb.notebook.widgets.base import Message
 
 _HERE = Path(__file__).parent
@@ -99,13 +97,13 @@ class TokenBox(Widget):
     def _build_html(self) -> str:
         return f"<p>{escape(self.label)}: run this notebook to type one.</p>"
 
-    def _handle_view_message(self, message: Message, buffers: Sequence[memoryview], /) -> None:
+    def _handle_view_message(self, message: Message, /) -> None:
         match message:
             case {"kind": "hello"}:
                 self._send_status()
-            case {"kind": "token"} if buffers:
+            case {"kind": "token", "buffers": [typed_bytes, *_]}:
                 try:
-                    typed = Token(bytes(buffers[0]).decode("utf-8", "replace"), self._scheme)
+                    typed = Token(bytes(typed_bytes).decode("utf-8", "replace"), self._scheme)
                 except AuthError as error:
                     self._send_status(str(error))  # the former token stays
                 else:

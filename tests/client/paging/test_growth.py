@@ -67,3 +67,41 @@ def test_the_largest_size_that_is_tried_is_ten_thousand(count, is_complete):
     result = client.execute_all("{ rows { id } }", progress=False)
     assert len(result.data["rows"]) == min(count, 10_000)
     assert result.report.complete == is_complete
+
+
+PAGES = """
+type Query { rows(limit: Int, page: Int, offset: Int): Rows row(id: ID!): Row }
+type Rows { totalCount: Int! items: [Row!]! }
+type Row { id: Int! parts(limit: Int, page: Int, offset: Int): Parts }
+type Parts { items: [Part!]! } type Part { id: ID! label: String! }
+"""
+
+
+@pytest.mark.parametrize("size", [7, 20])
+def test_an_offset_that_counts_whole_pages_takes_sizes_that_divide_it(size):
+    """Of remult 3.3.18 an offset is the page it lies on: behind 20 rows, 50 are the first ones."""
+
+    def cut(rows: list[dict[str, Any]], args: dict[str, Any]) -> dict[str, Any]:
+        size = args.get("limit") or len(rows)
+        start = ((args.get("page") or (args.get("offset") or 0) // size + 1) - 1) * size
+        return {"totalCount": len(rows), "items": rows[start : start + size]}
+
+    rows = [{"id": number} for number in range(230)]
+    parts = [
+        [{"id": f"{row}.{part}", "label": "part"} for part in range(row * 7 % 61)]
+        for row in range(230)
+    ]
+    resolvers = {
+        "Query": {
+            "rows": lambda _root, args, _context: cut(rows, args),
+            "row": lambda _root, args, _context: rows[int(args["id"])],
+        },
+        "Row": {"parts": lambda row, args, _context: cut(parts[row["id"]], args)},
+    }
+    inner = "parts(limit: 10) { items { id label } }"
+    text = f"{{ rows(limit: {size}, offset: 0) {{ items {{ id {inner} }} }} }}"
+    result = Client(Schema(PAGES, resolvers)).execute_all(text, follow="all", progress=False)
+    items = result.data["rows"]["items"]
+    assert [row["id"] for row in items] == list(range(230))
+    assert [row["parts"]["items"] for row in items] == parts
+    assert result.report.complete, str(result.report)

@@ -96,7 +96,7 @@ def test_each_tab_answers_its_own_messages(schema):
     wrong = listener.ask(kind="grid", tab=0, query={"filters": {"2": "x"}}, id="y", **ROWS)
     assert wrong["kind"] == "failed"
     assert "'x' of column 'stars' is not a number" in wrong["text"]
-    assert listener.view._handle_view_message({"kind": "grid", "tab": 9}, []) is None
+    assert listener.view._handle_view_message({"kind": "grid", "tab": 9}) is None
 
 
 def test_the_data_tab_is_first_without_a_list(schema):

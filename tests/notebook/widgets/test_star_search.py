@@ -856,12 +856,12 @@ def test_a_front_end_without_our_extension_keeps_its_view(show, monkeypatch):
     monkeypatch.setattr("gqlnb.notebook.display.display", lambda *args, **options: place)
     widget, _ = show(">300000", limit=3)
     widget._ipython_display_()
-    widget._handle_view_message({"kind": "hello", "extension": True}, [])
+    widget._handle_view_message({"kind": "hello", "extension": True})
     widget.run()
     settle()  # the first search may have ended before this one began
     shown = len(place.shown)
     assert shown
-    widget._handle_view_message({"kind": "hello", "extension": False}, [])
+    widget._handle_view_message({"kind": "hello", "extension": False})
     widget.run()
     settle()
     assert len(place.shown) == shown

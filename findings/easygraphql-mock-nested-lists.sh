@@ -3,9 +3,9 @@
 #
 # Guessed before: the mock of a schema fits the schema: an enum has one of its values, an interface
 # one of its types, and `[[Int!]!]!` lists of integers.
-# What happens: enums and interfaces are as guessed; the list of lists is a list of integers, so that
-# a schema that is served with the mock answers with an error for it, and the whole answer is null.
-# All rows of a list are the same object.
+# What happens: enums and interfaces are as guessed; the list of lists is a list of integers, so
+# that a schema that is served with the mock answers with an error for it, and the whole answer is
+# null. All rows of a list are the same object.
 # Versions: easygraphql-mock 0.1.17, graphql 16.15.0, Node 20.
 set -euo pipefail
 folder=$(mktemp -d)

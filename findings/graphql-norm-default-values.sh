@@ -5,8 +5,8 @@
 # variables with default values and `@include` among them.
 # What happens: a variable that has its default counts as not given. `rows(size: $size)` of two
 # queries with the defaults 1 and 2 has one place in the store: the second query gets the rows of
-# the first. A field with `@include(if: $all)`, where `$all` is true by default, is lost, and one with
-# `@skip` that the server rightly left out makes the whole answer incomplete.
+# the first. A field with `@include(if: $all)`, where `$all` is true by default, is lost, and one
+# with `@skip` that the server rightly left out makes the whole answer incomplete.
 # Versions: graphql-norm 1.3.6, graphql 16.15.0, Node 20.
 set -euo pipefail
 folder=$(mktemp -d)

@@ -78,7 +78,7 @@ if TYPE_CHECKING:
     from gqlnb.http.server_rules import Access
     from gqlnb.limits import Limits
     from gqlnb.lists.columns import Slice
-    from gqlnb.lists.list_store import RangeEstimate, RangeHarvest
+    from gqlnb.lists.list_harvest import RangeEstimate, RangeHarvest
     from gqlnb.notebook.extension import load_ipython_extension, unload_ipython_extension
     from gqlnb.notebook.widgets.explorer import Explorer
     from gqlnb.notebook.widgets.live_frame import LiveFrame
@@ -149,7 +149,7 @@ _EXPORTS = {
     "gqlnb.errors": tuple(n for n in __all__ if n.endswith("Error") or n == "RateLimited"),
     "gqlnb.client.batches": ("BatchError",),
     "gqlnb.client.client": ("Client", "connect"),
-    "gqlnb.lists.list_store": ("RangeEstimate", "RangeHarvest"),
+    "gqlnb.lists.list_harvest": ("RangeEstimate", "RangeHarvest"),
     "gqlnb.lists.columns": ("Slice",),
     "gqlnb.client.recording.session": ("recorded",),
     "gqlnb.client.recording.scrubber": ("scrub",),

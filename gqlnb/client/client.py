@@ -80,7 +80,7 @@ if TYPE_CHECKING:
     from gqlnb.http.rate_limit_rules import Budget
     from gqlnb.limits import Limits
     from gqlnb.lists.columns import Slice
-    from gqlnb.lists.list_store import RangeEstimate, RangeHarvest
+    from gqlnb.lists.list_harvest import RangeEstimate, RangeHarvest
     from gqlnb.result.event_frames import MappedFrame
     from gqlnb.result.result import Result
     from gqlnb.tokens import Token, TokenHolder

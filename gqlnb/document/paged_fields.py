@@ -185,7 +185,7 @@ class PagedField:
     counted: bool = False
     rooted: bool = False
     anchor: Anchor | None = None
-    hidden: HiddenFields | None = None
+    hidden: HiddenFields = field(default_factory=dict)
     followed: bool = True
     is_kept: bool = False
     carriers: list[EditableSelection] = field(default_factory=list)
@@ -364,10 +364,8 @@ class PagedFieldFinder:
         given = self.read_arguments(first)
         ways = [] if first.declared is None else find_page_arguments(first.declared, given)
         paths = {path for way in ways for path in (way.position, way.size) if path}
-        return {path for path in paths if is_given(path, given)} <= {
-            arguments.position,
-            arguments.size,
-        }
+        paths -= {arguments.position, arguments.size}
+        return not any(is_given(path, given) for path in paths)
 
     def _search_below(self, pieces: list[EditableSelection], place: SearchPosition) -> None:
         """Search the selections of a field, merged if there are several."""

@@ -376,23 +376,22 @@ def find_page_arguments(declared: GraphQLField, given: Mapping[str, object]) -> 
     arguments = list(_flatten_arguments(declared.args))
     sizes = _find_sizes(arguments)
     found = []
-    for path, kind, default in arguments:
-        name, is_integer = normalize_name(str(path[-1])), _is_integer_type(kind)
-        beside = [other for other, *_ in arguments if other[:-1] == path[:-1]]
+    for each in arguments:
+        beside = {other.name for other in arguments if other.path[:-1] == each.path[:-1]}
         way: PagingKind
-        if _is_offset(path, kind, beside) and (sizes or name in {"offset", "skip"}):
+        if each.is_offset(beside) and (sizes or each.name in {"offset", "skip"}):
             way = "offset"
-        elif name in PAGE_NAMES and is_integer:
+        elif each.name in PAGE_NAMES and each.is_integer:
             way = "page"
-        elif name in CURSOR_NAMES and not is_list(kind):
+        elif each.name in CURSOR_NAMES and not is_list(each.type):
             way = "cursor"
         else:
             continue
-        size, default_size = _choose_size(sizes, path, way, given)
-        if path != size:
-            start = 0 if name in ZERO_BASED_NAMES else read_integer(default)
-            type_ = str(get_nullable_type(kind))
-            found.append(PageArguments(way, path, type_, size, default_size, start))
+        size, default_size = _choose_size(sizes, each.path, way, given)
+        if each.path != size:
+            start = 0 if each.name in ZERO_BASED_NAMES else read_integer(each.default)
+            type_ = str(get_nullable_type(each.type))
+            found.append(PageArguments(way, each.path, type_, size, default_size, start))
     order: tuple[PagingKind, ...] = ("cursor", "offset", "page")
     return sorted(
         found,
@@ -406,29 +405,12 @@ def find_page_arguments(declared: GraphQLField, given: Mapping[str, object]) -> 
 
 def _find_sizes(arguments: Sequence[FlatArgument]) -> list[FlatArgument]:
     """Return the arguments that may be page sizes; beside a certain one no others."""
-    names = {normalize_name(str(path[-1])) for path, *_ in arguments}
     # Beside `min`, `max` is the upper end of a range of values.
-    usual = SIZE_NAMES if "min" not in names else [name for name in SIZE_NAMES if name != "max"]
-    sizes = [
-        argument
-        for argument in arguments
-        if normalize_name(str(argument[0][-1])) in usual and _is_integer_type(argument[1])
-    ]
-    certain = {path[:-1] for path, *_ in sizes if normalize_name(str(path[-1])) in LIMIT_NAMES}
-    return [
-        size
-        for size in sizes
-        if size[0][:-1] not in certain or normalize_name(str(size[0][-1])) in LIMIT_NAMES
-    ]
-
-
-def _is_offset(path: ArgumentPath, kind: GraphQLType, beside: Iterable[ArgumentPath]) -> bool:
-    """Return whether an argument is the number of items before a page, by its name and type."""
-    name = normalize_name(str(path[-1]))
-    if name not in OFFSET_NAMES or not _is_integer_type(kind):
-        return False
-    others = {normalize_name(str(other[-1])) for other in beside}
-    return name not in RANGE_STARTS or not others & RANGE_ENDS
+    has_range = any(each.name == "min" for each in arguments)
+    usual = [name for name in SIZE_NAMES if not (has_range and name == "max")]
+    sizes = [each for each in arguments if each.name in usual and each.is_integer]
+    certain = {each.path[:-1] for each in sizes if each.name in LIMIT_NAMES}
+    return [e for e in sizes if e.path[:-1] not in certain or e.name in LIMIT_NAMES]
 
 
 def is_position(declared: GraphQLField | None, name: str) -> bool:
@@ -438,8 +420,8 @@ def is_position(declared: GraphQLField | None, name: str) -> bool:
     argument = declared.args.get(name)
     if argument is None or not _is_integer_type(argument.type):
         return False
-    beside = [(other,) for other in declared.args]
-    return normalize_name(name) in PAGE_NAMES or _is_offset((name,), argument.type, beside)
+    found = FlatArgument((name,), argument.type)
+    return found.name in PAGE_NAMES or found.is_offset(map(normalize_name, declared.args))
 
 
 def _choose_size(
@@ -452,14 +434,13 @@ def _choose_size(
     # Strapi accepts `page` with `pageSize` and `start` with `limit`, and rejects a mixture.
 
     def rank_size(argument: FlatArgument) -> tuple[object, ...]:
-        path = argument[0]
-        name = normalize_name(str(path[-1]))
+        path, name = argument.path, argument.name
         apart = path[:-1] != position[:-1]
         fits = (name in PAGE_SIZE_NAMES) == (way == "page")
         return apart, not fits, not is_given(path, given), SIZE_NAMES.index(name)
 
     chosen = min(sizes, key=rank_size, default=None)
-    return ((), None) if chosen is None else (chosen[0], read_integer(chosen[2]))
+    return ((), None) if chosen is None else (chosen.path, read_integer(chosen.default))
 
 
 def is_given(path: ArgumentPath, given: Mapping[str, object]) -> bool:
@@ -474,11 +455,12 @@ def is_given(path: ArgumentPath, given: Mapping[str, object]) -> bool:
 
 def find_length_limit(declared: GraphQLField, given: Mapping[str, object]) -> PageArguments | None:
     """Return the limit argument of a list that cannot be continued, or None."""
-    for path, kind, default in _flatten_arguments(declared.args):
-        if normalize_name(str(path[-1])) in (*LIMIT_NAMES, "last") and _is_integer_type(kind):
-            optional = not is_required_argument(declared.args[str(path[0])])
-            if optional or is_given(path, given):
-                return PageArguments("none", size=path, default_size=read_integer(default))
+    for each in _flatten_arguments(declared.args):
+        if each.name in {*LIMIT_NAMES, "last"} and each.is_integer:
+            optional = not is_required_argument(declared.args[str(each.path[0])])
+            if optional or is_given(each.path, given):
+                default = read_integer(each.default)
+                return PageArguments("none", size=each.path, default_size=default)
     return None
 
 
@@ -490,9 +472,9 @@ def _flatten_arguments(arguments: Mapping[str, GraphQLArgument]) -> Iterator[Fla
             assert isinstance(kind, GraphQLInputObjectType)  # noqa: S101 - for the type checker
             if normalize_name(name) in HOLDER_NAMES or _has_paging_fields(kind):
                 for inner, field in kind.fields.items():
-                    yield (name, inner), field.type, read_default(field)
+                    yield FlatArgument((name, inner), field.type, read_default(field))
         else:
-            yield (name,), argument.type, read_default(argument)
+            yield FlatArgument((name,), argument.type, read_default(argument))
 
 
 def read_default(argument: GraphQLArgument | GraphQLInputField) -> JSON:
@@ -540,8 +522,29 @@ def read_integer(value: object) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-# The path, type and default value of an argument.
-FlatArgument: TypeAlias = "tuple[ArgumentPath, GraphQLInputType, object]"
+class FlatArgument(NamedTuple):
+    """The path, type and default value of an argument."""
+
+    path: ArgumentPath
+    type: GraphQLInputType
+    default: object = None
+
+    @property
+    def name(self) -> str:
+        """The last name of the path in lower case, without underscores."""
+        return normalize_name(str(self.path[-1]))
+
+    @property
+    def is_integer(self) -> bool:
+        """Whether it takes an integer."""
+        return _is_integer_type(self.type)
+
+    def is_offset(self, beside: Iterable[str]) -> bool:
+        """Return whether it is the number of items before a page, by its name and type."""
+        is_range = self.name in RANGE_STARTS and not RANGE_ENDS.isdisjoint(beside)
+        return self.name in OFFSET_NAMES and self.is_integer and not is_range
+
+
 Path = tuple[str, ...]
 MoreMeaning = Literal["", "flag", "last", "pointer", "number", "pages"]
 

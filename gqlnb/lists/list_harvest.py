@@ -1,12 +1,21 @@
-"""The harvest of a list by windows of a column: reading, dividing, and comparing in the end."""
+"""The harvest of a list by windows of a column: reading, dividing, and comparing in the end.
+
+First its state and the store of its rows, then the result, then the harvest itself, without I/O.
+"""
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from collections import Counter
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from hashlib import blake2b
+from io import BytesIO
+from itertools import compress
+from math import ceil
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
 
 from gqlnb.errors import OptionError, sanitize_text
 from gqlnb.lists.columns import (
@@ -14,29 +23,418 @@ from gqlnb.lists.columns import (
     divide_range,
     is_between_steps,
     match_value,
+    parse_value,
     shift,
 )
-from gqlnb.lists.list_store import (
-    Reading,
-    are_frequent,
-    find_most_rows,
+from gqlnb.lists.report import Changes, Coverage, Gap, StoredState
+from gqlnb.lists.store import (
+    COVERAGE_NAME,
+    HarvestStore,
+    Part,
+    build_range_frame,
+    compare_hashes,
+    find_repeated_rows,
+    hash_rows,
+    write_durably,
 )
-from gqlnb.lists.report import Coverage, Gap
 from gqlnb.lists.window_harvest import Task, TaskQueue
+from gqlnb.option_checks import explain_keywords
+from gqlnb.result.answer_notes import format_notes, summarize_notes
+from gqlnb.result.renderer import register_frame_display, render_lines
 
 if TYPE_CHECKING:
-    from collections import Counter
-    from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Generator, Iterator, Mapping, Sequence, Set
+    from pathlib import Path
     from typing import TypeVar
 
+    import pandas as pd
     import pyarrow as pa
 
     from gqlnb.lists.columns import Slice
-    from gqlnb.lists.list_store import Ends, ListStore
     from gqlnb.lists.window_harvest import TaskRequest
 
     Result = TypeVar("Result")
     Steps = Generator[list["ListRequest"], list[Any], Result]
+
+Ends = tuple[Any, Any]  # of a range, as JSON values in the log
+
+
+class Reading(msgspec.Struct, kw_only=True):
+    """A range that was read.
+
+    Attributes
+    ----------
+    number
+        Its number among all readings.
+    ends
+        The range.
+    count
+        The number of rows according to the endpoint; None if it does not say.
+    doubt
+        The reason why completeness is not proved; empty if it is.
+    has_lasting_doubt
+        Whether another reading has the same doubt, as the endpoint does not count rows, or returns
+        no more of them.
+    may_improve
+        Whether another reading may prove it: a field failed, or rows may have been skipped between
+        pages without a count. A reading after a deletion lacks the deleted rows, so that two
+        readings with the same rows have skipped none.
+    requests
+        The number of requests; the rows of a single one are of one moment.
+    digest
+        A hash of the ids of its rows.
+    is_verified
+        Whether another reading of the range returned the same rows.
+    """
+
+    number: int
+    ends: Ends
+    count: int | None
+    doubt: str = ""
+    has_lasting_doubt: bool = False
+    may_improve: bool = False
+    requests: int = 1
+    digest: str = ""
+    is_verified: bool = False
+
+
+class ListState(StoredState, tag="state", kw_only=True):
+    """The state of a harvest.
+
+    Attributes
+    ----------
+    kind
+        The kind of the values, as of :func:`find_kind`; empty before the first row.
+    id
+        The column that identifies a row, or None.
+    has_nulls
+        Whether the column may be null.
+    started, previous
+        The beginning of this harvest and of the one before, in seconds since 1970.
+    pinned
+        The last value, if the range was open and later rows are left out.
+    pending
+        The ranges to read; the last is the next.
+    readings
+        The ranges that were read.
+    numbers
+        The number of readings, replaced ones included.
+    seen
+        The number of changes that were seen: readings in which rows changed, and ranges whose count
+        had changed when they were counted again.
+    changes
+        The differences to the harvest before; None if there was none.
+    rows
+        In the log, after the first state: the rows of the new reading, as a Parquet file.
+    """
+
+    kind: str = ""
+    id: str | None = None
+    has_nulls: bool = True
+    started: float = 0.0
+    previous: float = 0.0
+    pinned: Any = None
+    pending: list[Ends] = msgspec.field(default_factory=list)
+    readings: list[Reading] = msgspec.field(default_factory=list)
+    numbers: int = 0
+    seen: int = 0
+    changes: Changes | None = None
+    rows: bytes = b""
+
+    @property
+    def is_moving(self) -> bool:
+        """Whether so many changes were seen that others may have hidden each other."""
+        return are_frequent(self.seen, len(self.readings))
+
+    def parse_range(self, ends: Ends) -> ValueRange:
+        """Return a range with values of Python."""
+        return ValueRange(*(parse_value(self.kind, end) if self.kind else end for end in ends))
+
+
+# Changes come at random. If `seen` were seen in some intervals, about seen² / (4 * intervals) pairs
+# of them, such as a deletion and an insertion, hid each other: less than 1/80 below this limit.
+def are_frequent(seen: int, intervals: int) -> bool:
+    """Return whether so many changes were seen that others may have hidden each other."""
+    return seen**2 * 20 > intervals
+
+
+def find_most_rows(count: int, cap: int | None) -> int:
+    """Return the number of rows above which a list has grown beyond all rows that change."""
+    return 2 * count + 10 * (cap or 1000)
+
+
+PREVIOUS_NAME = "_previous.json"
+
+
+class ListStore(HarvestStore[ListState]):
+    """The store of a harvest in ranges."""
+
+    state_type = ListState
+    decoder = msgspec.json.Decoder(ListState)
+
+    def _take_state(self, state: ListState) -> None:
+        import pyarrow.parquet as pq
+
+        new, rows = state.readings, state.rows
+        state.readings, state.rows = self.state.readings, b""
+        self.state = state
+        for reading in new:
+            self._hold_reading(reading, pq.read_table(BytesIO(rows)))
+
+    @property
+    def has_columns(self) -> bool:
+        """Whether a range was read, even if it is empty."""
+        return bool(self._list_parts())
+
+    def add_reading(self, reading: Reading | None, table: pa.Table) -> None:
+        """Log the state, and a reading with its rows, which are safe from interruption then.
+
+        Parameters
+        ----------
+        reading
+            The reading; None if its range was divided.
+        table
+            Its rows.
+        """
+        import pyarrow.parquet as pq
+
+        if self.folder is not None:
+            rows = BytesIO()
+            if reading is not None:
+                pq.write_table(table, rows, compression="zstd")
+            new = [] if reading is None else [reading]
+            self._log_state(readings=new, rows=rows.getvalue())
+        if reading is not None:
+            self._hold_reading(reading, table)
+            self._save_full_part()
+
+    def _hold_reading(self, reading: Reading, table: pa.Table) -> None:
+        self.state.readings.append(reading)
+        if table.num_rows or not self._list_parts():  # without rows the columns are kept once
+            self._new.append(Part([(reading.number, table.num_rows)], table))
+
+    def remove_old_rows(self, moved: dict[str, None]) -> Counter[int]:
+        """Drop the rows of replaced readings, and all but the last of rows with equal ids.
+
+        Parameters
+        ----------
+        moved
+            The ids of which a row was dropped; more are added.
+
+        Returns
+        -------
+        Counter
+            The number of rows left by reading.
+        """
+        self.save_state()
+        current, left = {reading.number for reading in self.state.readings}, Counter[int]()
+        for number, part in enumerate(self._parts):
+            readings = part.list_readings()
+            self._drop_rows(number, {n for n, each in enumerate(readings) if each not in current})
+        repeated = find_repeated_rows(lambda: map(self.list_keys, self._parts))
+        for number, ids in repeated.items():
+            self._drop_rows(number, ids.keys())
+            moved |= dict.fromkeys(ids.values())
+        for part in self._parts:
+            left.update(part.list_readings())
+        return left
+
+    def _drop_rows(self, number: int, indexes: Set[int]) -> None:
+        """Remove the rows at some indexes of a part."""
+        if not indexes:
+            return
+        part = self._parts[number]
+        readings, table = part.list_readings(), part.load()
+        is_left = [index not in indexes for index in range(len(readings))]
+        left = [*Counter(compress(readings, is_left)).items()]
+        table = table.filter(is_left)
+        in_folder = self.folder is not None
+        self._parts[number] = (
+            self._write_part(number, table, left) if in_folder else Part(left, table)
+        )
+
+    def list_keys(self, part: Part) -> list[str]:
+        """Return the keys that identify the rows of a part: ids, or whole rows with numbers."""
+        table, id_ = part.load(), self.state.id
+        if id_ is not None and id_ in table.column_names:
+            ids = table[id_].to_pylist()
+            if None not in ids:
+                return [str(value) for value in ids]
+        # Equal rows of one reading are different rows, so they are numbered within it.
+        keys, seen = list[str](), Counter[tuple[int, str]]()
+        for number, row in zip(part.list_readings(), map(str, table.to_pylist()), strict=True):
+            seen[number, row] += 1
+            keys.append(f"{row} {seen[number, row]}")
+        return keys
+
+    def save_fingerprints(self) -> None:
+        """Keep a hash of each row to find the changes of a refresh; remove the report before."""
+        assert self.folder is not None  # noqa: S101 - for mypy
+        (self.folder / COVERAGE_NAME).unlink(missing_ok=True)
+        prints = msgspec.json.encode(self._read_fingerprints())
+        write_durably(self.folder / PREVIOUS_NAME, prints)
+
+    def find_changes(self) -> Changes:
+        """Compare the rows with the hashes kept before."""
+        assert self.folder is not None  # noqa: S101 - for mypy
+        before = (self.folder / PREVIOUS_NAME).read_bytes()
+        hashes = msgspec.json.decode(before, type=dict[str, bytes])
+        return compare_hashes(hashes, self._read_fingerprints())
+
+    def _read_fingerprints(self) -> dict[str, bytes]:
+        """Return a hash of each row by its key; the same in every process."""
+        prints: dict[str, bytes] = {}
+        for part in self._list_parts():
+            prints |= hash_rows(part.load(), self.list_keys(part))
+        return prints
+
+    def finish(self, coverage: Coverage) -> None:
+        """Take the report, and forget the rows before a refresh that has ended."""
+        super().finish(coverage)
+        if self.folder is not None and not coverage.stopped:
+            (self.folder / PREVIOUS_NAME).unlink(missing_ok=True)
+
+
+# -- the result
+
+REFRESH_HINT = "refresh=True reads ranges again that may be proved now."
+
+
+@explain_keywords
+@dataclass(frozen=True, slots=True)
+class RangeEstimate:
+    """The expected cost of a harvest in ranges.
+
+    Attributes
+    ----------
+    source
+        Address of the endpoint.
+    rows
+        The number of rows; None if the endpoint does not say.
+    cap
+        The most rows that the endpoint returns of one list; None if it is unknown.
+    notes
+        Notes of the endpoint on its answer, such as data that it lacks, as sentences.
+
+    Examples
+    --------
+    >>> text = "query ($low: Int) { books(low: $low) { total pages } }"  # doctest: +SKIP
+    >>> client.harvest(text, slice="pages", dry_run=True)  # doctest: +SKIP
+    5,210 rows from https://books.example/graphql, in 6 ranges or more
+    """
+
+    source: str
+    rows: int | None
+    cap: int | None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def least(self) -> int | None:
+        """The fewest ranges, of which each takes at least a request; None if it is unknown."""
+        return None if self.rows is None else max(1, ceil(self.rows / (self.cap or self.rows or 1)))
+
+    def __repr__(self) -> str:
+        text = f"{self.rows or 0:,} rows from {self.source}, in {self.least or 0:,} ranges or more"
+        if self.rows is None:
+            text = f"An unknown number of rows from {self.source}: it does not count them"
+        return "\n  ".join([text, *format_notes(self.notes, "notes")])
+
+    def _list_warnings(self) -> list[str]:
+        return summarize_notes(self.notes, "notes")
+
+
+@explain_keywords
+@dataclass(frozen=True, slots=True)
+class RangeHarvest:
+    """The rows of a harvest in ranges, with a report on their completeness.
+
+    Attributes
+    ----------
+    source
+        Address of the endpoint.
+
+    Examples
+    --------
+    >>> found = gqlnb.github.harvest_nodes("repo:owner/name", type="ISSUE")  # doctest: +SKIP
+    >>> found.complete, len(found)  # doctest: +SKIP
+    (True, 41234)
+    """
+
+    source: str
+    _store: ListStore = field(repr=False)
+
+    @property
+    def coverage(self) -> Coverage:
+        """The number of rows expected and received, the ranges, and those not proved complete."""
+        return self._store.coverage
+
+    @property
+    def folder(self) -> Path | None:
+        """Folder of the Parquet parts; None if the rows are in memory."""
+        return self._store.folder
+
+    @property
+    def complete(self) -> bool:
+        """Whether counts and rows prove that all rows were received."""
+        return self.coverage.complete
+
+    @property
+    def changes(self) -> Changes | None:
+        """The ids added, changed and removed since the harvest before, after ``refresh=True``."""
+        return None if self.coverage.stopped else self._store.state.changes
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Notes of the endpoint on its answers, such as fields without data, as sentences."""
+        return tuple(self.coverage.notes)
+
+    def __len__(self) -> int:
+        return self._store.rows
+
+    def arrow(self) -> pa.Table:
+        """Return all rows as an Arrow table.
+
+        Returns
+        -------
+        pyarrow.Table
+            The columns of :meth:`gqlnb.Result.arrow`; rows in the order in which they were read.
+        """
+        return self._store.load_table()
+
+    def frame(self) -> pd.DataFrame:
+        """Return all rows as a DataFrame; it must fit into memory.
+
+        Returns
+        -------
+        DataFrame
+            The columns and dtypes of :meth:`gqlnb.Result.frame`, rows in the order in which they
+            were read; decimals with as many places as the longest of their column needs. ``attrs``
+            with ``source``, ``partial``, ``notes`` (the warnings) and ``coverage``.
+        """
+        register_frame_display()
+        frame = build_range_frame(self.arrow())
+        warnings = self._list_warnings()
+        frame.attrs = self.coverage.build_attrs(len(self), self.source, warnings)
+        return frame
+
+    @property
+    def _hint(self) -> str:
+        # Rows in memory cannot be refreshed.
+        return "" if self.folder is None else REFRESH_HINT
+
+    def _list_warnings(self) -> list[str]:
+        return self.coverage.list_warnings(self._hint)
+
+    def __repr__(self) -> str:
+        changes = [f"since the harvest before: {self.changes}"] if self.changes is not None else []
+        title = f"{len(self):,} rows from {self.source}"
+        return self.coverage.describe_harvest(title, self.folder, hint=self._hint, details=changes)
+
+    def _repr_html_(self) -> str:
+        return render_lines(repr(self))
+
+
+# -- the harvest
 
 COUNTS = 3  # of later rows, until two are equal
 MAX_ROUNDS = 3  # in which ranges with other counts, or without a proof, are read again
@@ -197,6 +595,11 @@ class ListHarvest(TaskQueue[ListRequest, ListTask]):
 
         All tasks of a stage have to end before the next one. Of a finished harvest the ranges are
         read in which rows may have come or changed since, and those that may be proved now.
+
+        Yields
+        ------
+        function
+            For :meth:`take_from`.
         """
         state = self._state
         yield self._list_once(self._match_ends())
@@ -244,6 +647,11 @@ class ListHarvest(TaskQueue[ListRequest, ListTask]):
 
         Texts may be times, a day may be a time, and each is followed by another value.
 
+        Yields
+        ------
+        list of ListRequest
+            Requests for a value of the column.
+
         Raises
         ------
         OptionError
@@ -251,22 +659,19 @@ class ListHarvest(TaskQueue[ListRequest, ListTask]):
         """
         ends = [end for end in self._whole if isinstance(end, str | date)]
         is_exact = self._slice.closed == "both" and all(isinstance(end, datetime) for end in ends)
-        if not ends or is_exact:
-            return
         example = None
         # Some endpoints require the filter. Between ends that it excludes there may be no row.
         for range_ in (self._whole, ValueRange(None, None)):
-            if example is None:
+            if ends and not is_exact and example is None:
                 (example,) = yield [ListRequest("example", range_)]
-        if example is None:
-            return
-        self._whole = ValueRange(*(match_value(end, example) for end in self._whole))
-        if isinstance(self._whole.low, str) and self._slice.closed in {"right", "neither"}:
-            msg = (
-                "least= is a text, and the filter leaves out its low end: no text comes just "
-                "before another one. Use a filter that includes it, or leave least= out."
-            )
-            raise OptionError(msg)
+        if example is not None:
+            self._whole = ValueRange(*(match_value(end, example) for end in self._whole))
+            if isinstance(self._whole.low, str) and self._slice.closed in {"right", "neither"}:
+                msg = (
+                    "least= is a text, and the filter leaves out its low end: no text comes just "
+                    "before another one. Use a filter that includes it, or leave least= out."
+                )
+                raise OptionError(msg)
 
     # -- ranges
 

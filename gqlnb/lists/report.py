@@ -68,7 +68,7 @@ class Changes(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Counters(msgspec.Struct, kw_only=True):
-    """What a harvest counts, in its state and in its report.
+    """The numbers and gaps in the state and in the report of a harvest.
 
     Attributes
     ----------
@@ -271,6 +271,6 @@ class StoredState(Counters, kw_only=True):
         self.notes |= dict([*new.items()][: MAX_NOTES - len(self.notes)])
 
     def build_coverage(self, got: int, **about: Any) -> Coverage:  # noqa: ANN401 - of each attribute
-        """Return the report for a number of rows; `about` has what differs from the state."""
+        """Return the report for a number of rows; `about` has the attributes that differ."""
         counted = {name: getattr(self, name) for name in Counters.__struct_fields__}
         return Coverage(got=got, **counted | {"notes": (*self.notes.values(),)} | about)

@@ -2,9 +2,9 @@
 
 The log is ``_harvest.jsonl``, a file of JSON lines beside the Parquet parts. Its first line
 describes the harvest, the second one the state when the last part was written; each further line
-is the state after an answer since then, with its rows, and of the lists that only grow with what is
-new; it is on the disk before the harvest continues. When a part is written, the log is replaced by
-one of two lines.
+is the state after an answer since then, with its rows, and with only the new items of the lists
+that grow; it is on the disk before the harvest continues. When a part is written, the log is
+replaced by one of two lines.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import re
 import threading
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from hashlib import blake2b
 from itertools import takewhile
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Generic, Self, TypeVar
@@ -23,11 +24,12 @@ import numpy as np
 
 from gqlnb.document.json_codec import dump_valid_json
 from gqlnb.errors import GqlnbError, OptionError, sanitize_text
-from gqlnb.lists.report import Coverage, StoredState
+from gqlnb.lists.report import Changes, Coverage, StoredState
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    import pandas as pd
     import pyarrow as pa
 
 
@@ -402,13 +404,14 @@ class HarvestStore(Generic[State]):
 
     def __init__(
         self,
-        folder: Path | None = None,
+        folder: str | os.PathLike[str] | None = None,
         header: LogHeader | None = None,
         *,
         resume: bool = True,
         rows_per_part: int = ROWS_PER_PART,
     ) -> None:
-        self.folder, self.header, self.state = folder, header or LogHeader(), self.state_type()
+        self.folder = None if folder is None else Path(folder).expanduser()
+        self.header, self.state = header or LogHeader(), self.state_type()
         self._resume, self._rows_per_part = resume, rows_per_part
         self._parts: list[Part] = []  # in files
         self._new: list[Part] = []  # in memory, and in the log
@@ -537,14 +540,14 @@ class HarvestStore(Generic[State]):
             os.fsync(log.fileno())
 
     def _take_state(self, state: State) -> None:
-        """Take a state of the log with its rows and what is new."""
+        """Take a state of the log, with its rows and the new items of its lists."""
         raise NotImplementedError
 
     # -- the rows
 
     def _concat(self, tables: Sequence[pa.Table]) -> pa.Table:
         """Return tables as one."""
-        raise NotImplementedError
+        return concat_tables(tables)
 
     @property
     def rows(self) -> int:
@@ -610,3 +613,94 @@ def _read_segments(path: Path) -> list[tuple[int, int]]:
 
     metadata = pq.read_schema(path).metadata or {}
     return msgspec.json.decode(metadata[b"gqlnb.readings"], type=list[tuple[int, int]])
+
+
+# -- the tables of parts
+
+
+def hash_rows(table: pa.Table, keys: Sequence[str]) -> dict[str, bytes]:
+    """Return a hash of each row by its key; the same in every process."""
+    rows = zip(keys, table.to_pylist(), strict=True)
+    return {key: blake2b(str(row).encode(), digest_size=8).digest() for key, row in rows}
+
+
+def compare_hashes(before: Mapping[str, bytes], now: Mapping[str, bytes]) -> Changes:
+    """Return the keys that were added, removed, or have another hash."""
+    return Changes(
+        added=[key for key in now if key not in before],
+        changed=[key for key in now if before.get(key, now[key]) != now[key]],
+        removed=[key for key in before if key not in now],
+    )
+
+
+def concat_tables(tables: Sequence[pa.Table]) -> pa.Table:
+    """Return tables as one; columns without a value get the type that others have."""
+    import pyarrow as pa
+
+    found: dict[str, list[tuple[bool, pa.Field, dict[str, str]]]] = {}
+    for table in tables:
+        described = table.schema.pandas_metadata or {"columns": []}
+        by_name = {entry["name"]: entry for entry in described["columns"]}
+        for column in table.schema:
+            has_values = table[column.name].null_count < table.num_rows
+            entry = by_name.get(column.name, {})
+            found.setdefault(column.name, []).append((has_values, column, entry))
+    types, entries = dict[str, pa.DataType](), list[dict[str, str]]()
+    for name, columns in found.items():
+        used = [each for each in columns if each[0]] or columns[:1]
+        _, column, entry = used[-1]
+        schemas = [pa.schema([each]) for _, each, _ in used]
+        try:
+            pa.unify_schemas(schemas, promote_options="permissive")
+        except pa.ArrowTypeError:  # all of a column is text if parts have no type in common
+            types[name], entry = pa.large_string(), entry | {"numpy_type": "object"}
+        else:
+            types[name] = column.type
+        entries += [entry] if "name" in entry else []
+    fitted = [
+        pa.table({name: _fit_column(table, name, kind) for name, kind in types.items()})
+        for table in tables
+    ]
+    joined = pa.concat_tables(fitted, promote_options="permissive")
+    metadata = dict(tables[-1].schema.metadata or {})
+    if b"pandas" in metadata:
+        described["columns"] = entries
+        metadata[b"pandas"] = msgspec.json.encode(described)
+    return joined.replace_schema_metadata(metadata)
+
+
+def _fit_column(table: pa.Table, name: str, kind: pa.DataType) -> pa.ChunkedArray:
+    """Return a column as text, or of this type where it has no values."""
+    import pyarrow as pa
+
+    if name not in table.column_names or table[name].null_count == table.num_rows:
+        return pa.chunked_array([pa.nulls(table.num_rows, kind)])
+    values = table[name]
+    if kind != pa.large_string() or values.type == kind:
+        return values  # the types are promoted where they are concatenated
+    try:
+        return values.cast(kind)
+    except pa.ArrowException:  # lists
+        items = values.to_pylist()
+        texts = [
+            None if each is None else msgspec.json.encode(each, enc_hook=str) for each in items
+        ]
+        return pa.chunked_array([pa.array(texts, pa.large_binary()).cast(kind)])
+
+
+def build_range_frame(table: pa.Table) -> pd.DataFrame:
+    """Return the rows of a harvest in ranges as a DataFrame."""
+    import pyarrow as pa
+
+    for index, column in enumerate(table.schema):
+        if not pa.types.is_decimal(column.type):
+            continue
+        # Parts have 18 places, since a later part may need more than this one.
+        build_type = pa.decimal128 if pa.types.is_decimal128(column.type) else pa.decimal256
+        for scale in range(column.type.scale):
+            with suppress(pa.ArrowInvalid):
+                values = table[column.name].cast(build_type(column.type.precision, scale))
+                table = table.set_column(index, column.name, values)
+                break
+    frame: pd.DataFrame = table.to_pandas()
+    return frame

@@ -315,7 +315,7 @@ class Task(Generic[Request]):
     steps
         The generator.
     subject
-        What it harvests.
+        The span, or the ends of the range, that it harvests; None for another task.
     answers
         The answers so far, by place.
     missing

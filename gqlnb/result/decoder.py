@@ -12,7 +12,6 @@ import codecs
 from collections import deque
 from collections.abc import Set
 from decimal import Decimal
-from functools import cache
 from itertools import repeat
 from threading import RLock
 from typing import TYPE_CHECKING, Any, NotRequired, Optional, Required, TypeAlias, TypedDict, Union
@@ -453,12 +452,6 @@ def _build_outline_type(shape: Shape) -> MsgspecType:
     return _make_typed_dict("Object", members, total=False)
 
 
-def _wrap_in_lists(item: MsgspecType, levels: int) -> MsgspecType:
-    for _ in range(levels):
-        item = list[item] | None
-    return item
-
-
 class RowDecoders:
     """Decoders of the items of the outermost lists, by a plan.
 
@@ -561,16 +554,14 @@ class RowDecoders:
         if column.shape.lists:
             if Decimal not in wire or column.shape.children:
                 return Any
-            return _wrap_in_lists(Decimal | None, column.shape.lists)
-        return _build_nullable(wire) if wire else Any
+            item: MsgspecType = Decimal | None
+            for _ in range(column.shape.lists):
+                item = list[item] | None
+            return item
+        return Union[*wire, None] if wire else Any
 
     def _add_null(self, made: MsgspecType, shape: Shape, level: int) -> MsgspecType:
         return made if self._checked and not shape.is_nullable_at(level) else made | None
-
-
-@cache
-def _build_nullable(kinds: tuple[type, ...]) -> MsgspecType:
-    return Union[*kinds, None]  # typing takes a while to build it
 
 
 def get_row_decoders(plan: ReadPlan, *, checked: bool = False) -> RowDecoders:

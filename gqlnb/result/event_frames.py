@@ -31,7 +31,7 @@ from gqlnb.result.renderer import describe_rows, format_error, mark_rows
 from gqlnb.result.result import Result, copy_with_decimals, get_shape
 from gqlnb.result.shape import Shape, build_shape, infer_shape
 from gqlnb.result.table_reader import AnswerData
-from gqlnb.result.tables import ObjectPlan, ResultTable, get_read_plan, list_rows
+from gqlnb.result.tables import ObjectPlan, ResultTable, RowOptions, get_read_plan, list_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -137,7 +137,7 @@ def read_events(
         columns = _explode_results(answer, outer, table, **options)
         numbers = columns.pop(RESULT_NUMBER).to_pandas()
         return columns, np.array(places, np.intp)[np.asarray(numbers, np.intp)]
-    columns, _, _ = read_columns(answer, table.name, **options)
+    columns, _, _ = read_columns(answer, RowOptions(table.name, **options))
     if table is outer:
         return columns, np.array(places, np.intp)
     # The first column of an inner list is the key of its result: the number, or a field `id`.
@@ -174,9 +174,8 @@ def _explode_results(
     """Return the values of each result beside the rows of its only list, and its number."""
     inner = table.name.removeprefix(f"{EVENTS_TABLE}.")
     full = inner if explode is None else f"{inner}.{explode}"
-    columns, _, _ = read_columns(
-        answer, outer.name, explode=full, strict=strict, numbered=RESULT_NUMBER
-    )
+    rows = RowOptions(outer.name, explode=full, strict=strict)
+    columns, _, _ = read_columns(answer, rows, numbered=RESULT_NUMBER)
     beside = {RESULT_NUMBER, *(column.name for column in outer.columns)}
     names = list(columns)
     if short:

@@ -36,6 +36,7 @@ from gqlnb.result.table_reader import AnswerData, read_tables
 from gqlnb.result.tables import (
     ALIASES,
     ResultTable,
+    RowOptions,
     choose_table,
     describe_missing_list,
     follow_path,
@@ -66,10 +67,7 @@ COLUMNS_LISTED = 12
 
 
 class AnswerFrames(AnswerData):
-    """The data of a result, with the frames, tables and files that are made of them.
-
-    The options `short`, `explode` and `strict` of its methods are those of :func:`read_columns`.
-    """
+    """The data of a result, with the frames, tables and files that are made of them."""
 
     def combine_aliases(self, data: object, path: str) -> AnswerFrames:
         """Return these data with the objects under several names as a list, at its path.
@@ -111,9 +109,9 @@ class AnswerFrames(AnswerData):
         holder = SimpleNamespace(data={**others, place_name: rows})
         return replace(self, holder=holder, shape=root, source=None)
 
-    def build_frame(self, path: str | None, *, nullable: bool, **options: Any) -> pd.DataFrame:  # noqa: ANN401
+    def build_frame(self, options: RowOptions, *, nullable: bool = True) -> pd.DataFrame:
         """Return the frame of a list; warn about integers that its plain dtypes do not hold."""
-        columns, count, attrs = read_columns(self, path, **options)
+        columns, count, attrs = read_columns(self, options)
         frame = build_frame(columns, count)
         frame.attrs = attrs
         if nullable:
@@ -131,50 +129,34 @@ class AnswerFrames(AnswerData):
         """Return the frames of all lists."""
         return Frames(self, strict=strict, quiet=quiet)
 
-    def build_table(self, path: str | None, **options: Any) -> pa.Table:  # noqa: ANN401
+    def build_table(self, options: RowOptions) -> pa.Table:
         """Return a list as an Arrow table."""
-        columns, _, _ = read_columns(self, path, **options)
+        columns, _, _ = read_columns(self, options)
         return build_table(columns)
 
-    def write_parquet(
-        self,
-        file: FileOrPath,
-        path: str | None,
-        options: Mapping[str, Any],
-        **shape: Any,  # noqa: ANN401
-    ) -> None:
-        """Write a list as Parquet, with `options` of pyarrow."""
+    def write_parquet(self, file: FileOrPath, options: RowOptions, more: Mapping[str, Any]) -> None:
+        """Write a list as Parquet, with `more` options of pyarrow."""
         from pyarrow.parquet import write_table
 
-        columns, _, attrs = read_columns(self, path, **shape)
-        write_table(build_parquet_table(build_table(columns), attrs), file, **options)
+        columns, _, attrs = read_columns(self, options)
+        write_table(build_parquet_table(build_table(columns), attrs), file, **more)
 
     def write_csv(
-        self,
-        file: FileOrPath | None,
-        path: str | None,
-        options: Mapping[str, Any],
-        **shape: Any,  # noqa: ANN401
+        self, file: FileOrPath | None, options: RowOptions, more: Mapping[str, Any]
     ) -> str | None:
-        """Write a list as CSV, with `options` of pandas; return the text without a file."""
-        columns, count, _ = read_columns(self, path, **shape)
+        """Write a list as CSV, with `more` options of pandas; return the text without a file."""
+        columns, count, _ = read_columns(self, options)
         frame = assemble_frame({name: c.to_text_array() for name, c in columns.items()}, count)
-        text: str | None = frame.to_csv(file, **{"index": False, **options})
+        text: str | None = frame.to_csv(file, **{"index": False, **more})
         return text
 
-    def write_excel(
-        self, file: FileOrPath, path: str | None, *, short: bool, explode: str | None, strict: bool
-    ) -> None:
+    def write_excel(self, file: FileOrPath, options: RowOptions) -> None:
         """Write all lists, or the one at a path, as the sheets of a workbook."""
-        if path is None and explode is None:
-            sheets = dict(self.build_frames(strict=strict))
+        if options.path is None and options.explode is None:
+            sheets = dict(self.build_frames(strict=options.strict))
         else:
-            sheets = {
-                path or "rows": self.build_frame(
-                    path, nullable=True, short=short, explode=explode, strict=strict
-                )
-            }
-        if short:
+            sheets = {options.path or "rows": self.build_frame(options)}
+        if options.short:
             sheets = {
                 name: frame.set_axis(shorten_names(list(frame.columns)), axis="columns")
                 for name, frame in sheets.items()
@@ -238,7 +220,7 @@ class AnswerFrames(AnswerData):
     def read_list(self, path: str | None) -> tuple[dict[str, FrameColumn], dict[str, bool]]:
         """Return the columns of a list, and whether their values may be missing; no warnings."""
         unmarked = replace(self, mark=None, infers=False)  # one of many
-        columns, _, _ = read_columns(unmarked, path, strict=False)
+        columns, _, _ = read_columns(unmarked, RowOptions(path, strict=False))
         table = choose_table(self.shape, self.holder, path)
         return columns, {column.name: column.nullable for column in table.columns}
 
@@ -324,13 +306,7 @@ def _get_list_plan(answer: AnswerData, path: str | None, explode: str | None = N
 
 
 def read_columns(
-    answer: AnswerData,
-    path: str | None = None,
-    *,
-    short: bool = False,
-    explode: str | None = None,
-    strict: bool = True,
-    numbered: str | None = None,
+    answer: AnswerData, options: RowOptions, *, numbered: str | None = None
 ) -> tuple[dict[str, FrameColumn], int, dict[Any, object]]:
     """Return the columns of a list by name, the number of rows, and the ``attrs`` of its frame.
 
@@ -338,14 +314,8 @@ def read_columns(
     ----------
     answer
         The data and their shape.
-    path
-        The name of the list; None if at most one list is not inside another.
-    short
-        Whether to shorten column names to their shortest unique suffix.
-    explode
-        The name of a list in its rows whose items become rows; None to keep it in cells.
-    strict
-        Whether a value that does not fit its column is an error.
+    options
+        What is read.
     numbered
         The name of a column with the number of each row, repeated by `explode`; None for none.
 
@@ -354,20 +324,22 @@ def read_columns(
     FrameError
         If the list does not exist, one must be chosen, or a value does not fit its column.
     """
-    plan, table, exploded = _get_list_plan(answer, path, explode)
-    tables, outline = read_tables(answer, plan, strict=strict)
+    plan, table, exploded = _get_list_plan(answer, options.path, options.explode)
+    tables, outline = read_tables(answer, plan, strict=options.strict)
     rows = tables[table.name]
     columns, count = _collect_columns(rows, tables, answer), rows.count
     if numbered is not None:
         columns[numbered] = _RowNumbers(np.arange(count))
     if exploded:
         columns, count = explode_rows(columns, rows, [tables[inner.name] for inner in exploded])
-    if short:
+    if options.short:
         columns = dict(zip(shorten_names(list(columns)), columns.values(), strict=True))
     attrs = _build_attrs(answer, outline, tables, table)
     for inner in exploded:
         _add_verdict(attrs, _judge_inner_lists(answer, tables, inner), count)
-    return columns, count, attrs if answer.mark is None else answer.mark(answer, path, attrs)
+    if answer.mark is not None:
+        attrs = answer.mark(answer, options.path, attrs)
+    return columns, count, attrs
 
 
 class Frames(Mapping[str, pd.DataFrame]):

@@ -33,6 +33,7 @@ from gqlnb.document.suspect_lists import (
     is_usual,
     list_leaves,
     may_be_short,
+    read_whole_number,
 )
 
 if TYPE_CHECKING:
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
     from gqlnb.document.suspect_lists import ArgumentLeaf
 
 TOTAL = re.compile(r"(?i:count|total)$")  # of all rows; `number` may be that of a page
-NUMERIC_TEXT = re.compile(r"[0-9]{1,9}(\.0)?")  # of a scalar that is sent as text, or a float
 INFOS = ("", "pageInfo.", "paginatorInfo.", "pagination.", "page_info.", "meta.", "info.")
 # Cursors of the next page, null where there is none; those without a word for it only in an object
 # that describes the page.
@@ -370,7 +370,5 @@ def _iterate_numbers(name: str, value: object) -> Iterator[tuple[str, int]]:
     if isinstance(value, dict):
         for member, inner in value.items():
             yield from _iterate_numbers(f"{name}.{member}", inner)
-    elif isinstance(value, str | float) and NUMERIC_TEXT.fullmatch(str(value)):
-        yield name, int(float(value))
-    elif (number := read_integer(value)) is not None:
+    elif (number := read_whole_number(value)) is not None:
         yield name, number

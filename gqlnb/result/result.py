@@ -44,7 +44,7 @@ from gqlnb.result.renderer import (
     render_text,
 )
 from gqlnb.result.shape import NO_FORMS, build_shape, infer_shape
-from gqlnb.result.tables import ALIASES, choose_table, get_read_plan, list_rows
+from gqlnb.result.tables import ALIASES, RowOptions, choose_table, get_read_plan, list_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -344,9 +344,8 @@ class Result:
         warning and set ``attrs["partial"]``; :meth:`errors_frame` lists them. Fields that the
         stand-in for GitHub has no data for cause one warning, too.
         """
-        return self._load_answer(path).build_frame(
-            path, nullable=nullable, short=short, explode=explode, strict=strict
-        )
+        options = RowOptions(path, short, explode, strict)
+        return self._load_answer(path).build_frame(options, nullable=nullable)
 
     to_pandas = frame
 
@@ -497,9 +496,7 @@ class Result:
         FrameError
             If `path` leads to no list, or `path` is needed; if a value does not fit its column.
         """
-        return self._load_answer(path).build_table(
-            path, short=short, explode=explode, strict=strict
-        )
+        return self._load_answer(path).build_table(RowOptions(path, short, explode, strict))
 
     arrow = to_arrow
 
@@ -626,9 +623,8 @@ class Result:
         are NumPy arrays, with timestamps in UTC but without a zone. Without rows, enums have no
         categories.
         """
-        self._load_answer(path).write_parquet(
-            file, path, options, short=short, explode=explode, strict=strict
-        )
+        rows = RowOptions(path, short, explode, strict)
+        self._load_answer(path).write_parquet(file, rows, options)
 
     def to_csv(
         self,
@@ -662,9 +658,8 @@ class Result:
         FrameError
             If `path` leads to no list, or `path` is needed; if a value does not fit its column.
         """
-        return self._load_answer(path).write_csv(
-            file, path, options, short=short, explode=explode, strict=strict
-        )
+        rows = RowOptions(path, short, explode, strict)
+        return self._load_answer(path).write_csv(file, rows, options)
 
     def to_excel(
         self,
@@ -700,7 +695,7 @@ class Result:
         with a number of more than 15 digits or a day before March 1900 is text, since Excel would
         change its values. Text that begins with ``=`` stays text.
         """
-        self._load_answer(path).write_excel(file, path, short=short, explode=explode, strict=strict)
+        self._load_answer(path).write_excel(file, RowOptions(path, short, explode, strict))
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         import pyarrow as pa

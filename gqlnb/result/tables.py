@@ -36,6 +36,28 @@ Name = tuple[str, ...]
 Path = tuple[str | int, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class RowOptions:
+    """What is read of an answer: the options that the methods of a result share.
+
+    Attributes
+    ----------
+    path
+        The name of the list; None if at most one list is not inside another.
+    short
+        Whether to shorten column names to their shortest unique suffix.
+    explode
+        The name of a list in its rows whose items become rows; None to keep it in cells.
+    strict
+        Whether a value that does not fit its column is an error.
+    """
+
+    path: str | None = None
+    short: bool = False
+    explode: str | None = None
+    strict: bool = True
+
+
 class DataHolder(Protocol):
     """An object with the data of an answer, such as a result; they may be decoded on access."""
 

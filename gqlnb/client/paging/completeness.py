@@ -100,11 +100,8 @@ def check_bound(cursor: ListCursor) -> str:
     if cursor.field.outer is None and cursor.evidence.last_length < cursor.evidence.longest_answer:
         return COMPLETE
     arguments = cursor.field.arguments
-    bound = (
-        cursor.place.requested_size
-        if cursor.place.requested_size is not None
-        else arguments.default_size
-    )
+    bound = cursor.place.requested_size
+    bound = arguments.default_size if bound is None else bound
     # Of a size found by experiments, these say whether the list is whole.
     if cursor.evidence.last_length == 0 or arguments.found_size is not None:
         return COMPLETE
@@ -289,27 +286,23 @@ class SharedLimit:
 
     def __init__(self) -> None:
         self._is_refuted = False
-        self._is_missed = False
         self._reached = 0  # items of the pages that were reached
 
     def add_lists(self, cursors: Sequence[ListCursor]) -> None:
         """Add the first pages of the lists of one answer."""
-        lengths = [cursor.evidence.last_length for cursor in cursors if cursor.evidence.last_length]
         size = cursors[0].place.requested_size if cursors else None
         is_counted = any(cursor.evidence.total is not None for cursor in cursors)
         if size is None or is_counted or len(cursors) * size <= size + 1:
             return  # a page of each of them would be no more
-        total = sum(lengths)
-        self._is_refuted |= total > size + 1
+        total = sum(cursor.evidence.last_length for cursor in cursors)
         # A few rows are as many as a small page by chance, but not in every answer.
-        self._is_missed |= total < size < SMALLEST_SHARED_LIMIT
+        self._is_refuted |= total > size + 1 or total < size < SMALLEST_SHARED_LIMIT
         self._reached += max(size, 2) if total >= size else 0
 
     @property
     def is_likely(self) -> bool:
         """Whether the lists never had more rows together than one page, and once as many."""
-        is_reached = self._reached >= SMALLEST_SHARED_LIMIT
-        return is_reached and not (self._is_refuted or self._is_missed)
+        return self._reached >= SMALLEST_SHARED_LIMIT and not self._is_refuted
 
 
 class CompletenessDoubts:

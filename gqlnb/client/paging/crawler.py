@@ -66,7 +66,7 @@ from gqlnb.document.paging_conventions import (
     read_integer,
 )
 from gqlnb.document.paging_plan import PlannedPage, get_key_variable
-from gqlnb.document.selections import ADDED_PREFIX
+from gqlnb.document.selections import ADDED_PREFIX, remove_fields
 from gqlnb.errors import (
     GqlnbError,
     QueryError,
@@ -104,6 +104,7 @@ MAX_FIRST_ATTEMPTS = 15  # page sizes tried for the first request, from 10,000 d
 ADDED_COUNT = (f"{ADDED_PREFIX}{PLAIN_COUNT}",)
 LOST_PREFIX = "not answered: "
 KEPT_AS_WRITTEN = "{} was kept as written; follow={!r} requests all items."
+DIFFERENT_BESIDE = "`{}` differs between pages; the value from the first page was used."
 NULL_LIST = "the endpoint returned null for it, or for an object around it, and no error."
 NO_COUNTS: Mapping[str, int] = MappingProxyType({})
 
@@ -181,8 +182,6 @@ class Crawler:
         self._forms: ScalarForms | None = None  # of the values in the pages handed out
         self._has_decimals = False  # whether the data have Decimal where other results have float
         self._is_plain = False  # whether the query is sent unchanged
-        self._requests_counts = True  # whether total counts are added to the query
-        self._requests_infos = True  # whether page info of lists left out is added
         self._skeleton: Any = None
         self._first_attempts = 0
         self._has_roles = roles is not None
@@ -224,9 +223,7 @@ class Crawler:
         if self._is_plain:
             document = self._plan.document
             return PageRequest(document.text, self._plan.variables, operation=document.name)
-        text, variables = self._plan.write_first_request(
-            self._sizes.list_edits(), counts=self._requests_counts, infos=self._requests_infos
-        )
+        text, variables = self._plan.write_first_request(self._sizes.list_edits())
         return PageRequest(text, variables, scale=self._sizes.scale)
 
     def build_next_requests(self, width: int = 1) -> list[PageRequest]:
@@ -320,10 +317,7 @@ class Crawler:
                 self._end_list(cursor, COMPLETE)
 
     def _build_request(
-        self,
-        cursors: list[ListCursor],
-        positions: Sequence[Position] | None = None,
-        step: int = 0,
+        self, cursors: list[ListCursor], positions: Sequence[Position] | None = None, step: int = 0
     ) -> PageRequest:
         positions = list(positions or [cursor.place.position for cursor in cursors])
         sizes = [self._choose_size(cursor, len(cursors), step) for cursor in cursors]
@@ -331,9 +325,8 @@ class Crawler:
             PlannedPage(c.field, size, c.key and c.key.type_name, c.place.build_argument(at, size))
             for c, at, size in zip(cursors, positions, sizes, strict=True)
         ]
-        counts = self.detects_changes and self._requests_counts
         text, variables = self._plan.write_next_request(
-            pages, self._sizes.list_edits(), counts=counts, infos=self._requests_infos
+            pages, self._sizes.list_edits(), counts=self.detects_changes
         )
         for number, (cursor, page) in enumerate(zip(cursors, pages, strict=True)):
             variables[f"{ADDED_PREFIX}c{number}"] = page.position
@@ -442,7 +435,9 @@ class Crawler:
             self._first_attempts = 1
             return True
         lost = lost or not isinstance(result.data, dict) or None in result.data.values()
-        return lost and self._limit_first(list_messages_of(result.errors))
+        if not lost or self._limit_first(list_messages_of(result.errors)):
+            return lost
+        return not self._is_plain and self._plan.omit_refused(paths, below=True)
 
     def _limit_first(self, messages: list[str]) -> bool:
         """Reduce the first pages if the messages are about their size; return whether it did."""
@@ -483,8 +478,8 @@ class Crawler:
         for name, steps in () if self._errors else (*paged, *others):
             if is_null(self.data, steps):
                 self._doubts.add(name, NULL_LIST)
-        if self._plan.hidden is not None and not self._is_plain:
-            self._plan.hidden.remove_from(self.data)
+        if not self._is_plain:
+            remove_fields(self.data, self._plan.hidden)
 
     def _note_errors_without_path(
         self, errors: Iterable[Mapping[str, Any]]
@@ -671,11 +666,9 @@ class Crawler:
         is_alone = len(request.cursors) == 1
         # The fields of a request may share what serves only one of them at a time, such as a
         # session of SQLAlchemy. Pages are then requested one by one, unless that fails as well.
-        if errors and not is_alone and not self._fails_alone:
-            self._batch = 1
-            self._open.append(cursor)
-            return
-        if cursor.attempts == 1 and any(map(is_transient_error, errors)):
+        may_be_shared = bool(errors) and not (is_alone or self._fails_alone)
+        self._batch = 1 if may_be_shared else self._batch
+        if may_be_shared or (cursor.attempts == 1 and any(map(is_transient_error, errors))):
             self._open.append(cursor)
             return
         if is_alone and cursor.attempts > 1 and self._fails_alone is None:
@@ -702,26 +695,21 @@ class Crawler:
         late = self._plan.has_late_start(field)  # then the total includes items before the start
         reason = advance_cursor(cursor, page, new=cursor.got > before, cut=cut, counted=not late)
         if joins:
-            if field.hidden is not None:
-                visible = page.get(PLAIN_LIST_STEP, page) if field.is_plain else page
-                field.hidden.remove_from(visible)
+            if field.hidden:
+                remove_fields(page.get(PLAIN_LIST_STEP, page), field.hidden)
             for key in field.beside:
                 if page.get(key) != cursor.target.get(key):
-                    doubt = (
-                        f"`{key}` differs between pages; the value from the first page was used."
-                    )
-                    self._doubts.add(field.name, doubt)
+                    self._doubts.add(field.name, DIFFERENT_BESIDE.format(key))
             cursor.merge(page)
         if reason is None:
+            waiting = self._open if self._keep or field.outer is not None else self._held
             if not cursor.is_waiting:
-                (self._open if self._keep or cursor.field.outer is not None else self._held).append(
-                    cursor
-                )
+                waiting.append(cursor)
         elif reason == MAY_CONTINUE:
             self._undecided.append(cursor)
         else:
             self._end_list(cursor, reason)
-        return reason is None and (cursor.field.outer is None or not cursor.evidence.is_probing)
+        return reason is None and (field.outer is None or not cursor.evidence.is_probing)
 
     def _note_total(self, cursor: ListCursor, page: Mapping[str, Any]) -> None:
         field = cursor.field
@@ -805,17 +793,18 @@ class Crawler:
 
     def _change_first(self, error: GqlnbError, messages: list[str]) -> bool:
         """Return whether to send the first request with less added to it, or unchanged."""
-        if isinstance(error, ReplayError):  # older recordings were made without these fields
-            has_infos = self._requests_infos and bool(self._plan.added_infos)
-            if has_infos or (self._requests_counts and self._plan.added_counts):
-                self._requests_infos, self._requests_counts = False, has_infos
+        plan = self._plan
+        for added in (plan.added_infos, plan.added_counts):
+            # Older recordings were made without these fields.
+            if isinstance(error, ReplayError) and not added <= plan.omitted:
+                plan.omitted |= added
                 return True
         if not isinstance(error, QueryError):
             return False
         if self._limit_first(messages):
             return True
-        if self._requests_counts and any(field.last_row for field in self._plan.fields):
-            self._requests_counts = False
+        if any(field.last_row for field in plan.fields) and not plan.added_counts <= plan.omitted:
+            plan.omitted |= plan.added_counts
         else:
             # Sent unchanged, the errors name lines of the user's own text.
             self._is_plain = True

@@ -134,13 +134,17 @@ def find_sign_of_cut(
     if zero is not None or not length:
         reason = "the list is empty" if zero is None else f"the query has `{zero}: 0`"
         return Finding(reason, is_complete=zero is None)
+    untried = list_untried(suspect, numbers)
+    places = [name for name in untried if can_ask and is_named_after(name, PLACE_WORDS)]
     # A count that equals the size, too, or a usual one, may be that of the page; so may any that no
     # name calls a total, where an argument for the place can tell.
-    if equal is not None and reached is None and length != CAPPED_COUNT:
-        places = list_untried(suspect, numbers, PLACE_WORDS) if can_ask else []
-        if is_total(equal) or not (is_round(length) or places):
-            return Finding(f"`{equal}` counts as many rows", is_complete=True)
-    is_open = has_untried(suspect, numbers, length, takes_places=can_ask)
+    is_of_all = equal is not None and (is_total(equal) or not (is_round(length) or places))
+    if is_of_all and reached is None and length != CAPPED_COUNT:
+        return Finding(f"`{equal}` counts as many rows", is_complete=True)
+    # A list that is shorter than its size is whole, unless the service leaves rows out of pages.
+    sizes = [leaf.value or 0 for leaf in numbers if is_named_after(leaf.name, SIZE_WORDS)]
+    has_no_room = max(sizes, default=0) <= length or is_usual(length)
+    is_open = length > 1 and bool(untried) and (bool(places) or has_no_room)
     if is_open or is_likely_cut(suspect, length):
         return None
     limits = (leaf.value or 0 for leaf in numbers if is_limit_name(leaf.name))
@@ -156,44 +160,19 @@ def is_total(name: str) -> bool:
 
 def find_skipped(numbers: list[ArgumentLeaf], lacking: int, *, is_empty: bool) -> str | None:
     """Return the argument that leaves out as many rows as a count is larger, or None."""
-    for leaf in numbers:
-        value = leaf.value if is_named_after(leaf.name, OFFSET_WORDS) else None
-        if value and (value == lacking or (is_empty and value > lacking)):
-            return leaf.name
-    return None
+    values = [(leaf.name, leaf.value or 0) for leaf in numbers]
+    offsets = [(n, value) for n, value in values if value and is_named_after(n, OFFSET_WORDS)]
+    return next((n for n, v in offsets if v == lacking or (is_empty and v > lacking)), None)
 
 
-def has_untried(
-    suspect: SuspectList, numbers: list[ArgumentLeaf], length: int, *, takes_places: bool = True
-) -> bool:
-    """Return whether an argument without a value may be the size or the place of a page.
+def list_untried(suspect: SuspectList, numbers: list[ArgumentLeaf]) -> list[str]:
+    """Return the arguments without a value, other than filters of the rows.
 
-    A list that is shorter than its size is whole, unless the service leaves rows out of its pages:
-    `takes_places` is whether that counts, too.
+    They may be the size or the place of a page.
     """
-    has_place = takes_places and bool(list_untried(suspect, numbers, PLACE_WORDS))
-    is_open = has_place or not find_room(numbers, length) or is_usual(length)
-    return length > 1 and bool(list_untried(suspect, numbers)) and is_open
-
-
-def list_untried(
-    suspect: SuspectList, numbers: list[ArgumentLeaf], words: str | None = None
-) -> list[str]:
-    """Return the arguments without a value, other than filters of the rows; with one of `words`."""
     fields = {name.lower() for name in getattr(suspect.kind, "fields", {})}
-    return [
-        leaf.name
-        for leaf in numbers
-        if leaf.value in {None, 0, 1}
-        and leaf.name.lower() not in fields
-        and (words is None or is_named_after(leaf.name, words))
-    ]
-
-
-def find_room(numbers: list[ArgumentLeaf], length: int) -> ArgumentLeaf | None:
-    """Return the argument that is named like a size and allows more rows than came, or None."""
-    sizes = (leaf for leaf in numbers if is_named_after(leaf.name, SIZE_WORDS))
-    return next((leaf for leaf in sizes if (leaf.value or 0) > length), None)
+    names = (leaf.name for leaf in numbers if leaf.value in {None, 0, 1})
+    return [name for name in names if name.lower() not in fields]
 
 
 def is_likely_cut(suspect: SuspectList, length: int) -> bool:
@@ -213,10 +192,9 @@ def find_larger_count(counts: Mapping[str, int], length: int) -> str | None:
 def find_reached_size(numbers: list[ArgumentLeaf], length: int) -> ArgumentLeaf | None:
     """Return the argument, or the upper of two, that allows exactly as many rows as came."""
     for leaf in numbers:
-        starts = [0, *(other.value for other in numbers if other is not leaf and other.value)]
-        if leaf.value and any(leaf.value - start in {length, length - 1} for start in starts[1:]):
-            return leaf
-        if leaf.value == length:
+        starts = [other.value for other in numbers if other is not leaf and other.value]
+        lengths = {(leaf.value or 0) - start for start in starts}
+        if leaf.value == length or (leaf.value and lengths & {length, length - 1}):
             return leaf
     return None
 
@@ -483,10 +461,8 @@ class RoleSearch:
                 if found is not None:
                     return found
                 break
-            is_answered = other is not None
-            if self._lower is not None or (
-                is_answered and self._end is not None and self._grown is None
-            ):
+            is_end = other is not None and self._end is not None and self._grown is None
+            if is_end or self._lower is not None:
                 return None
         return None
 
@@ -929,11 +905,7 @@ class Experiments:
         length, together = max(lengths, default=0), sum(lengths) if suspect.is_nested else 0
         is_left_out = path is not None and not is_on_path(suspect.name, path)
         finding = find_sign_of_cut(
-            suspect,
-            length,
-            suspect.read_counts(data),
-            can_ask=not is_left_out,
-            together=together,
+            suspect, length, suspect.read_counts(data), can_ask=not is_left_out, together=together
         )
         if suspect.is_absent(data):
             return Finding(OTHER_TYPE)

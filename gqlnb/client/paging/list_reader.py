@@ -9,7 +9,6 @@ from concurrent.futures import Future
 from contextlib import nullcontext
 from hashlib import blake2b
 from itertools import chain
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graphql import VariableNode
@@ -37,8 +36,15 @@ from gqlnb.lists.columns import (
     is_far_outside,
     match_value,
 )
-from gqlnb.lists.list_harvest import ListHarvest, ListRequest, WindowAnswer
-from gqlnb.lists.list_store import ListStore, RangeEstimate, RangeHarvest, find_most_rows
+from gqlnb.lists.list_harvest import (
+    ListHarvest,
+    ListRequest,
+    ListStore,
+    RangeEstimate,
+    RangeHarvest,
+    WindowAnswer,
+    find_most_rows,
+)
 from gqlnb.lists.store import ROWS_PER_PART, LogHeader
 from gqlnb.option_checks import check_whole_number
 from gqlnb.result.answer_notes import explain_absence, read_notes
@@ -478,8 +484,7 @@ def harvest_list(
         msg = "refresh=True updates the harvest in a folder: name it with out=."
         raise OptionError(msg)
     header = LogHeader(query=query.describe(), source=source)
-    folder = None if out is None else Path(out).expanduser()
-    store = ListStore(folder, header, resume=resume, rows_per_part=part)
+    store = ListStore(out, header, resume=resume, rows_per_part=part)
     with store, Progress(progress, "Harvest") as bar:
         if refresh or store.state.coverage is None:
             pagers = find_accounts() if find_accounts else AccountPool([Account("", [pager])])

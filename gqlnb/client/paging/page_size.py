@@ -105,12 +105,8 @@ class PageSizes:
         found = field.arguments.found_size
         if field.kind == "none" or not field.arguments.size:
             return found if field.kind == "none" else None
-        if (
-            limits.page_size is None
-            and text_size is None
-            and field.kind != "cursor"
-            and field.outer
-        ):
+        is_inner = field.outer is not None and field.kind != "cursor"
+        if is_inner and limits.page_size is None and text_size is None:
             return None  # most servers return such inner lists whole, which is checked later
         # The size in the text is where pages begin; a size that the user fixed is kept.
         if self._grows and found is not None:

@@ -154,13 +154,7 @@ class Pager:
         # GitHub refuses pages beyond this size; other endpoints are tried with growing pages.
         most = GITHUB_PAGE if is_github(self._source, plan) else self._most
         return Crawler(
-            plan,
-            options,
-            self._source,
-            keep=keep,
-            most=most,
-            remarks=remarks,
-            roles=roles,
+            plan, options, self._source, keep=keep, most=most, remarks=remarks, roles=roles
         )
 
     def list_required_variables(self, text: str | Document, operation: str | None) -> list[str]:
@@ -199,11 +193,9 @@ class Pager:
         """
         from gqlnb.client.paging.crawler import Crawler
 
-        crawler = (
-            next(iter(self.unfinished), None)
-            if failure is None
-            else getattr(failure, "_crawler", None)
-        )
+        crawler = getattr(failure, "_crawler", None)
+        if failure is None:
+            crawler = next(iter(self.unfinished), None)
         if not isinstance(crawler, Crawler) or not crawler.is_open:
             msg = "There is nothing to resume: no paging of this client failed or was interrupted."
             raise QueryError(msg)
@@ -219,25 +211,30 @@ class Pager:
     def iterate_pages(self, crawler: Crawler, progress: Progress) -> Iterator[Result]:
         """Yield the pages of a crawler; warn at the end if completeness is not proved."""
         with self._keep_on_failure(crawler), progress as bar, self._open_pool() as pool:
-            while True:
-                for requests in self._iterate_rounds(crawler):
-                    self._send_round(crawler, requests, bar, pool)
-                result = self._hand_out_page(crawler)
-                if not crawler.is_empty_page:
-                    shown = result
-                    yield result
-                with defer_interrupt():
-                    if not crawler.start_next_page():
-                        break
-        warn_incomplete(finish_pages(shown, crawler.build_result()))
+            for step in self._iterate_steps(crawler):
+                if isinstance(step, Result):
+                    page = step
+                    yield page
+                else:
+                    self._send_round(crawler, step, bar, pool)
+        warn_incomplete(finish_pages(page, crawler.build_result()))
+
+    def _iterate_steps(self, crawler: Crawler) -> Iterator[list[PageRequest] | Result]:
+        """Yield the requests of each round, and each page when they are answered."""
+        goes_on = True
+        while goes_on:
+            yield from self._iterate_rounds(crawler)
+            # If the iterator is left here, resume() starts with the next page.
+            crawler.handed_out = True
+            self.keep_unfinished(crawler)
+            if not crawler.is_empty_page:
+                yield crawler.build_page()
+            with defer_interrupt():
+                goes_on = crawler.start_next_page()
 
     def run_crawler(self, crawler: Crawler, progress: ShowProgress) -> Result:
         """Return the joined result of all pages."""
-        with (
-            self._keep_on_failure(crawler),
-            Progress(progress) as bar,
-            self._open_pool() as pool,
-        ):
+        with self._keep_on_failure(crawler), Progress(progress) as bar, self._open_pool() as pool:
             for requests in self._iterate_rounds(crawler):
                 self._send_round(crawler, requests, bar, pool)
         return crawler.build_result()
@@ -251,12 +248,6 @@ class Pager:
                 return
             yield requests
 
-    def _hand_out_page(self, crawler: Crawler) -> Result:
-        """Return the present page. If the iterator is left here, resume() starts with the next."""
-        crawler.handed_out = True
-        self.keep_unfinished(crawler)
-        return crawler.build_page()
-
     def keep_unfinished(self, crawler: Crawler) -> None:
         """Let ``resume()`` without a result continue this crawler, if it can continue."""
         self.unfinished[:] = [crawler] if crawler.is_open else []
@@ -267,11 +258,7 @@ class Pager:
         return open_thread_pool(max(MAX_CONCURRENT, self._rate_limiter.concurrency))
 
     def _send_round(
-        self,
-        crawler: Crawler,
-        requests: list[PageRequest],
-        bar: Progress,
-        pool: ThreadPoolExecutor,
+        self, crawler: Crawler, requests: list[PageRequest], bar: Progress, pool: ThreadPoolExecutor
     ) -> None:
         """Send requests, as many at once as the rate limiter allows, and process the answers."""
         width = min(len(requests), self._rate_limiter.concurrency)
@@ -301,11 +288,7 @@ class Pager:
             return error
 
     def _add_outcome(
-        self,
-        crawler: Crawler,
-        request: PageRequest,
-        outcome: Result | GqlnbError,
-        bar: Progress,
+        self, crawler: Crawler, request: PageRequest, outcome: Result | GqlnbError, bar: Progress
     ) -> None:
         """Process an answer without interruption; raise an error unless the crawler continues."""
         with defer_interrupt():
@@ -344,18 +327,14 @@ class Pager:
         with wake_loop():
             crawler = await asyncio.to_thread(start)
         with self._keep_on_failure(crawler), progress as bar:
-            while True:
-                with wake_loop():
-                    for requests in self._iterate_rounds(crawler):
-                        await self._asend_round(crawler, requests, bar)
-                result = self._hand_out_page(crawler)
-                if not crawler.is_empty_page:
-                    shown = result
-                    yield result
-                with defer_interrupt():
-                    if not crawler.start_next_page():
-                        break
-        warn_incomplete(finish_pages(shown, crawler.build_result()))
+            for step in self._iterate_steps(crawler):
+                if isinstance(step, Result):
+                    page = step
+                    yield page
+                else:
+                    with wake_loop():
+                        await self._asend_round(crawler, step, bar)
+        warn_incomplete(finish_pages(page, crawler.build_result()))
 
     async def arun_crawler(self, crawler: Crawler, progress: ShowProgress) -> Result:
         """Asynchronous version of :meth:`run_crawler`."""

@@ -23,7 +23,7 @@ from gqlnb.result.decoder import decode_envelope, decode_untyped
 from gqlnb.result.frames import assemble_frame, read_columns
 from gqlnb.result.shape import Shape
 from gqlnb.result.table_reader import AnswerData
-from gqlnb.result.tables import ResultColumn, get_read_plan
+from gqlnb.result.tables import ResultColumn, RowOptions, get_read_plan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -81,11 +81,11 @@ class FieldColumns:
         envelope = decode_envelope(body, self._root)
         answer = AnswerData(SimpleNamespace(data=None), self._root, envelope)
         try:
-            columns, _, _ = read_columns(answer, ROWS)
+            columns, _, _ = read_columns(answer, RowOptions(ROWS))
         except FrameError:
             for node in nodes:
                 _count_misshapen(msgspec.json.decode(node), self._root.children[ROWS], "", faults)
-            columns, _, _ = read_columns(answer, ROWS, strict=False)
+            columns, _, _ = read_columns(answer, RowOptions(ROWS, strict=False))
         arrays = [
             _fit_array(cast("ColumnBuilder", columns[column.name]), column, field.type, faults)
             for column, field in zip(self._columns, self.arrow_fields, strict=True)
@@ -140,7 +140,7 @@ class FieldColumns:
         data = {ROWS: [{"row": number, name: cell} for number, cell in enumerate(cells)]}
         answer = AnswerData(SimpleNamespace(data=data), _wrap_rows(row))
         columns: Mapping[str, FrameColumn]
-        columns, count, _ = read_columns(answer, ROWS, explode=path)
+        columns, count, _ = read_columns(answer, RowOptions(ROWS, explode=path))
         items = assemble_frame({key: each.to_pandas() for key, each in columns.items()}, count)
         rows = frame.drop(columns=name).iloc[items.pop("row").to_numpy()].reset_index(drop=True)
         exploded = pd.concat([rows, items], axis=1)

@@ -502,8 +502,7 @@ def harvest(
         if fields is not None:
             own = parse_fields(fields, opened[0].schema, source)
             header.fields, header.shape = own.text, own.shape
-        folder = None if out is None else Path(out).expanduser()
-        storage = RepositoryStore(folder, header, resume=resume, rows_per_part=part)
+        storage = RepositoryStore(out, header, resume=resume, rows_per_part=part)
         with Progress(progress, "Harvest") as bar:
             harvested = _run_harvest(scope, opened, storage, executor, most, bar)
     for warning in harvested._list_warnings():

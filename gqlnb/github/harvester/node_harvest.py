@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from gqlnb.client.client import Client
     from gqlnb.client.paging.pager import Pager
     from gqlnb.client.progress import ProgressCallback
-    from gqlnb.lists.list_store import RangeEstimate, RangeHarvest
+    from gqlnb.lists.list_harvest import RangeEstimate, RangeHarvest
 
 NodeType = Literal["ISSUE", "PULL_REQUEST", "DISCUSSION", "USER", "ORGANIZATION"]
 TimeColumn = Literal["created", "updated"]

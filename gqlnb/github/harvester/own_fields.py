@@ -247,25 +247,23 @@ def _parse_whole_query(text: str, schema: GraphQLSchema) -> Document | None:
     if ast is not None and not any(_iterate_searches(ast)) and text.lstrip().startswith("{"):
         return None  # a selection in braces
     document = Document.parse(text, schema)
-    search = next(_iterate_searches(document.ast), None)
-    selections = [] if search is None else [*_iterate_repository(search, document)]
+    searches = _iterate_searches(visit(document.ast, _SpreadInliner(document.fragments)))
+    selections = tuple(_iterate_repository(next(searches, None), schema))
     if not selections:
         msg = (
             "fields= is a query without the selection to take. It needs: "
             f"search(type: REPOSITORY, ...) {{ nodes {{ ... on {NODE_TYPE} {{ ... }} }} }}"
         )
         raise QueryError(msg)
-    inlined: SelectionSetNode = visit(
-        SelectionSetNode(selections=tuple(selections)), _SpreadInliner(document.fragments)
-    )
+    taken = SelectionSetNode(selections=selections)
     hint = "fields= takes no variables: write the value itself."
     problems = []
-    for node in find_nodes(inlined, VariableNode):
+    for node in find_nodes(taken, VariableNode):
         line, column = find_position(node) or (None, None)
         problems.append(Problem(f"Variable '${node.name.value}' in fields=.", line, column, hint))
     if problems:
         raise QueryError(text=text, problems=problems)
-    return _parse_selection(_print_selections(inlined), schema)
+    return _parse_selection(_print_selections(taken), schema)
 
 
 def _iterate_searches(ast: DocumentNode) -> Iterator[FieldNode]:
@@ -280,25 +278,21 @@ def _iterate_searches(ast: DocumentNode) -> Iterator[FieldNode]:
                     yield node
 
 
-def _iterate_repository(search: FieldNode, document: Document) -> Iterator[SelectionNode]:
+def _iterate_repository(search: FieldNode | None, schema: Any) -> Iterator[SelectionNode]:  # noqa: ANN401 - of both versions of graphql-core
     """Yield the selections of a search that apply to repositories."""
-    schema: Any = document.schema
     for path in (("nodes",), ("edges", "node")):
-        sets = [each for each in [search.selection_set] if each]
+        sets = [search.selection_set] if search and search.selection_set else []
         for name in path:
             sets = [
                 node.selection_set
-                for node in iter_fields(sets, document.fragments, {})
+                for node in iter_fields(sets, {}, {})
                 if node.name.value == name and node.selection_set
             ]
         for node in (node for each in sets for node in each.selections):
-            target: Any = node
-            if isinstance(node, FragmentSpreadNode):
-                target = document.fragments[node.name.value]
-            on = getattr(target, "type_condition", None)
+            on = getattr(node, "type_condition", None)
             kind = schema.get_type(NODE_TYPE if on is None else on.name.value)
             if on is not None and kind.name == NODE_TYPE and not node.directives:
-                yield from target.selection_set.selections
+                yield from cast("InlineFragmentNode", node).selection_set.selections
             elif kind.name == NODE_TYPE or (
                 is_abstract_type(kind) and schema.is_sub_type(kind, schema.get_type(NODE_TYPE))
             ):

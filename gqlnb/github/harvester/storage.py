@@ -18,7 +18,6 @@ import msgspec
 from gqlnb.errors import FrameError, OptionError, format_count, sanitize_text
 from gqlnb.github.harvester.own_fields import ERRORS_KEY
 from gqlnb.interactive import warn_caller
-from gqlnb.lists.list_store import build_range_frame, compare_hashes, concat_tables, hash_rows
 from gqlnb.lists.report import Changes, Coverage
 from gqlnb.lists.store import (
     COVERAGE_NAME,
@@ -26,7 +25,11 @@ from gqlnb.lists.store import (
     HarvestStore,
     LogHeader,
     Part,
+    build_range_frame,
+    compare_hashes,
+    concat_tables,
     find_lost_part,
+    hash_rows,
     parse_header,
     read_parquet,
 )

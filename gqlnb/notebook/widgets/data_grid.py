@@ -10,6 +10,7 @@ import io
 import json
 import operator
 import re
+from contextlib import suppress
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from threading import RLock
@@ -573,33 +574,28 @@ def _filter_times(column: GridColumn, text: str) -> NDArray[np.bool_]:
     tests = _parse_comparisons(text, TIME)
     if not tests and text[0].isdigit():
         return _filter_text(column, text)  # a time of day
-    if not tests:
-        raise QueryError(_describe_bad_date(text, column))
     arrow: pa.Array = column.arrow  # not None: the kind of the column is "time"
     zone = getattr(arrow.type, "tz", None)
+    spans = []
+    with suppress(ValueError, TypeError, OverflowError):
+        spans = [(name, *_find_span(end, zone)) for name, end in tests]
+    if not spans:
+        msg = (
+            f"{sanitize_text(text, 80)!r} in the filter of column "
+            f"{sanitize_text(column.label, 80)!r} is not a date. Write 2024, >2024-03, "
+            "<=2024-03-31, >2024-03-31 12:00, 2024-01..2024-03, or = for missing."
+        )
+        raise QueryError(msg)
     moments = arrow.cast(pa.timestamp("us", zone)).cast(pa.int64())
     values = pd.Series(pd.arrays.ArrowExtensionArray(moments))
-    spans = [(name, *_find_span(end, zone, column)) for name, end in tests]
     return _combine_masks([_compare(values, *span) for span in spans])
 
 
-def _find_span(text: str, zone: str | None, column: GridColumn) -> tuple[int, int]:
+def _find_span(text: str, zone: str | None) -> tuple[int, int]:
     """Return the first and the last microsecond of a date."""
-    try:
-        period = pd.Period(text.strip())
-        ends = [period.start_time, period.end_time]
-        return tuple(int(end.tz_localize(zone).value // 1000) for end in ends)  # type: ignore[return-value]
-    except (ValueError, TypeError, OverflowError):
-        pass
-    raise QueryError(_describe_bad_date(text, column))
-
-
-def _describe_bad_date(text: str, column: GridColumn) -> str:
-    return (
-        f"{sanitize_text(text, 80)!r} in the filter of column {sanitize_text(column.label, 80)!r} "
-        "is not a date. Write 2024, >2024-03, <=2024-03-31, >2024-03-31 12:00, 2024-01..2024-03, "
-        "or = for missing."
-    )
+    period = pd.Period(text.strip())
+    ends = [period.start_time, period.end_time]
+    return tuple(int(end.tz_localize(zone).value // 1000) for end in ends)  # type: ignore[return-value]
 
 
 WINDOW = 1000  # limit of rows of one answer; the front end requests 200

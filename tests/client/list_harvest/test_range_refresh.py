@@ -13,7 +13,7 @@ from graphql import GraphQLError
 
 import gqlnb
 from gqlnb import Client, Slice
-from gqlnb.lists.list_store import REFRESH_HINT
+from gqlnb.lists.list_harvest import REFRESH_HINT
 from tests.client.list_harvest.simulator import Endpoint
 from tests.client.list_harvest.test_range_harvest import harvest, harvest_quietly, list_ids
 

@@ -10,7 +10,7 @@ from graphql import GraphQLError
 
 from gqlnb import Client, Schema
 from gqlnb.client.paging.crawler import explain_loss
-from gqlnb.client.paging.duplicates import DuplicateFilter
+from gqlnb.client.paging.cursors import DuplicateFilter
 from gqlnb.client.transports import InProcessTransport
 from gqlnb.document.paged_fields import ItemList
 from tests.examples import select_combinations

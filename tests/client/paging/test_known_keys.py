@@ -8,14 +8,14 @@ import tracemalloc
 import pytest
 
 from gqlnb import Client, Schema
-from gqlnb.client.paging import duplicates
-from gqlnb.client.paging.duplicates import KnownKeys
+from gqlnb.client.paging import cursors
+from gqlnb.client.paging.cursors import KnownKeys
 
 
 @pytest.mark.parametrize("limit", [0, 10, None])
 def test_known_keys_are_those_of_a_set(monkeypatch, limit):
     """Also when they become digests, and when the table of digests grows."""
-    monkeypatch.setattr(duplicates, "FIRST_CELLS", 8)
+    monkeypatch.setattr(cursors, "FIRST_CELLS", 8)
     dice = random.Random(1)
     expected, known = set(), KnownKeys(limit)
     for _ in range(200):
@@ -45,7 +45,7 @@ def test_a_key_takes_few_bytes():
 
 def test_repeated_rows_are_removed_from_long_lists(monkeypatch):
     """And reported."""
-    monkeypatch.setattr(duplicates, "MAX_EXACT_KEYS", 20)
+    monkeypatch.setattr(cursors, "MAX_EXACT_KEYS", 20)
     sdl = """
     type Query { rows(first: Int, after: String): Rows! }
     type Rows { nodes: [Row!]! pageInfo: PageInfo! }

@@ -9,7 +9,7 @@ import pytest
 from pandas.testing import assert_frame_equal
 
 from gqlnb import Client, FrameError, OptionError, github
-from gqlnb.lists.list_store import ListStore, Reading
+from gqlnb.lists.list_harvest import ListStore, Reading
 from gqlnb.lists.report import Changes
 from gqlnb.lists.store import LogHeader
 from tests.github.harvester.github_search import Search

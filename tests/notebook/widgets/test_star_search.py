@@ -835,7 +835,7 @@ def test_a_result_is_saved_with_the_view(show, monkeypatch):
     """As its HTML, after a click and after a search from a cell."""
     place = Handle()
     monkeypatch.setattr(star_search, "is_in_kernel", lambda: True)
-    monkeypatch.setattr("gqlnb.notebook.display.display", lambda *args, **options: place)
+    monkeypatch.setattr(star_search, "display", lambda *args, **options: place)
     widget, front = show(">300000", limit=3)
     widget._ipython_display_()
     widget.run()
@@ -853,7 +853,7 @@ def test_a_front_end_without_our_extension_keeps_its_view(show, monkeypatch):
     """There an update of the output would replace the view, with its tabs and texts."""
     place = Handle()
     monkeypatch.setattr(star_search, "is_in_kernel", lambda: True)
-    monkeypatch.setattr("gqlnb.notebook.display.display", lambda *args, **options: place)
+    monkeypatch.setattr(star_search, "display", lambda *args, **options: place)
     widget, _ = show(">300000", limit=3)
     widget._ipython_display_()
     widget._handle_view_message({"kind": "hello", "extension": True})

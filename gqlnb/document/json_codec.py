@@ -23,6 +23,7 @@ _ARRAY_DECODER = msgspec.json.Decoder(list[msgspec.Raw])
 _EXACT_ENCODER = msgspec.json.Encoder(decimal_format="number")
 PIECE_BYTES = 1 << 21  # encoded in a millisecond
 DIVIDED_MEMBERS = 100  # of a dict: a piece of each takes longer than all in one
+SHORT_TEXT = 100  # characters of a text that is no piece of its own
 FIRST_ITEMS = 16  # in the first piece of a list, whose size is not known
 _TEXT_TYPE = frozenset({str})
 _LEAF_TYPES = frozenset({str, int, bool, type(None)})
@@ -284,10 +285,12 @@ def encode_in_pieces(value: JSON, body: bytearray, *, is_valid: bool) -> Iterato
         for name, member in value.items():
             body += b"%b%b:" % (mark, _ENCODER.encode(name))
             mark = b","
-            if type(member) in _LEAF_TYPES:
+            if type(member) in _LEAF_TYPES and (
+                type(member) is not str or len(member) < SHORT_TEXT
+            ):
                 body += _ENCODER.encode(member)
-                continue
-            yield from encode_in_pieces(member, body, is_valid=is_valid)
+            else:
+                yield from encode_in_pieces(member, body, is_valid=is_valid)
         body += b"}"
         return
     rows = value if type(value) is list else ()

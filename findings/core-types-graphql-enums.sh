@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # core-types-graphql: an enum comes back as a union of String, and a list with nulls not at all.
 #
-# Guessed before: a schema that is converted to core types and back has the same fields and types, as
-# both converters are of one package.
-# What happens: `enum Colour { RED BLUE }` becomes `union Colour = String`, which no schema may have.
-# A field `[Int]`, whose elements may be null, is missing (a warning says "Type 'or' not supported");
-# `[Int!]` is kept. An interface is gone from the types that implement it.
+# Guessed before: a schema that is converted to core types and back has the same fields and types,
+# as both converters are of one package.
+# What happens: `enum Colour { RED BLUE }` becomes `union Colour = String`, which no schema may
+# have. A field `[Int]`, whose elements may be null, is missing (a warning says "Type 'or' not
+# supported"); `[Int!]` is kept. An interface is gone from the types that implement it.
 # Versions: core-types-graphql 3.0.0, graphql 16.15.0, Node 20.
 set -euo pipefail
 folder=$(mktemp -d)

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # django-graphql: a time loses its microseconds as `DateTime`, and keeps them as `String`.
 #
-# One would expect: a custom scalar without a rule of its own is refused, or is the text that Python
-# gives, as `String` is.
+# Guessed before: a scalar that the SDL declares alone has no rule of its own, so that a time is an
+# error or the text that Python gives, as `String` is.
 # What happens: the value is left to the JSON of Django, which cuts times to milliseconds, also
 # times of day. 12:00:01.123456 is "2026-01-01T12:00:01.123Z" as `DateTime`, and
 # "2026-01-01 12:00:01.123456+00:00" as `String`. The database compares all six digits, so that

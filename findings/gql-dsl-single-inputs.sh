@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # gql: in its DSL, an input object that stands for a list of one becomes an empty list.
 #
-# Guessed before: `order={"by": "NAME"}` for an argument of type [Order!] is a list of one object,
-# as the specification coerces it, as a text for [String] is written, and as the same value is sent
-# by `serialize_variable_values`.
+# Guessed before: one value for a list is written as the specification coerces it, nested inputs
+# too. A text for [String] is, and as a variable (`serialize_variable_values`) the object is.
 # What happens: the argument is `[]`, for filters too: `any={"name": "bob"}` asks for all rows. A
 # list of the one object is right. A field that the input object does not have is left out as
 # well, without the error that a mistyped argument gets: the filter `{"nam": "bob"}` is `{}`.

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # gql-schema-codegen: a type that is written in one line has no fields.
 #
-# Guessed before: line breaks are nothing to GraphQL, so `type Row { id: ID! }` makes the class that
-# the same type over three lines makes.
+# Guessed before: each type of a valid schema has a class with its fields. Line breaks are nothing
+# to GraphQL.
 # What happens: the class of the one line is empty, and so is an enum's, without a warning: a type
 # checker then refuses each key. A comma after a field becomes a part of the next one, or the type.
 # Versions: gql-schema-codegen 1.0.1, graphql-core 3.2.0, Python 3.11.

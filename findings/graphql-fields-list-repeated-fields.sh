@@ -3,9 +3,9 @@
 #
 # Guessed before: a resolver's list has all fields that the query selects of it, those of a fragment
 # included, and none that `@include` leaves out.
-# What happens: of `row { id } ...Names`, where the fragment selects `row { name }`, the list is `id`;
-# a resolver that loads the listed columns answers with `name: null`. One level deeper the
-# two are merged. `fieldsMap(info)` names fields that `@skip` or `@include` leaves out, `fieldsList`
+# What happens: of `row { id } ...Names`, where the fragment selects `row { name }`, the list is
+# `id`; a resolver that loads the listed columns answers with `name: null`. One level deeper the two
+# are merged. `fieldsMap(info)` names fields that `@skip` or `@include` leaves out, `fieldsList`
 # does not; with `{ withDirectives: true }`, documented as the default, neither does.
 # Versions: graphql-fields-list 2.3.0, graphql 16.15.0, Node 20.
 set -euo pipefail
@@ -26,7 +26,8 @@ const row = (_args, _context, info) => {
   maps = [fieldsMap(info), fieldsMap(info, { withDirectives: true })];
   return Object.fromEntries(fieldsList(info).map((name) => [name, table[name] ?? table]));
 };
-const ask = (source) => JSON.stringify(graphqlSync({ schema, source, rootValue: { row } }).data.row);
+const execute = (source) => graphqlSync({ schema, source, rootValue: { row } });
+const ask = (source) => JSON.stringify(execute(source).data.row);
 const found = [
   ask('{ row { id } ...Names } fragment Names on Query { row { name } }'),
   ask('{ row { row { id } row { name } } }'),

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # graphql-schema-diff: changes of default values are not seen.
 #
-# Guessed before: another default of an argument is listed, as graphql-core lists it as dangerous, and
-# a default that goes away from a required field as breaking: queries without it fail.
-# What happens: the schemas are the same to it. `size: Int! = 1` and `size: Int!` have no difference,
-# though a query that gave no size is invalid after the change. A `@oneOf` or a `repeatable` that
-# goes, and an interface's own interfaces, are not seen either.
+# Guessed before: another default of an argument is listed; graphql-core calls it dangerous. One
+# would expect more so that a default that goes away from a required argument is listed, as
+# breaking.
+# What happens: the schemas are the same to it. `size: Int! = 1` and `size: Int!` have no
+# difference, though a query that gave no size is invalid after the change. A `@oneOf` or a
+# `repeatable` that goes, and an interface's own interfaces, are not seen either.
 # Versions: graphql-schema-diff 1.2.5, graphql-core 3.3.2, Python 3.11.
 set -euo pipefail
 folder=$(mktemp -d)

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # magql-sqlalchemy: books in the order of their authors' names are fewer, and so is their count.
 #
-# One would expect: `sort` changes the order of rows, and neither which they are nor how many.
+# Guessed before: rows with a null in the order of `sort` are there like any other, and `total` is
+# right.
 # What happens: the table that a dotted path names is joined with an inner join. The book without an
 # author is gone, and `total` says 2 for 3. Authors by `books.title` are one row for each book.
 # Versions: magql-sqlalchemy 1.1.0, magql 1.1.1, SQLAlchemy 2.1.9, graphql-core 3.3.2, Python 3.11.

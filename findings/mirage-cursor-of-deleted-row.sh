@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Mirage JS GraphQL: after a row that is gone the list begins again; `first: 0` says "no more".
 #
-# One would expect: a cursor whose row was deleted is refused, or the rows behind its place come; and
-# a page of no rows has `hasNextPage: true` beside nine rows.
+# One would expect: a cursor whose row was deleted is refused, or the rows behind its place come;
+# and a page of no rows has `hasNextPage: true` beside nine rows.
 # What happens: an unknown cursor is ignored, so that the first page comes again, which looks like a
 # next page: a client that deletes what it reads, or reads while others delete, gets rows twice. Any
 # text is taken so. An empty page has `hasNextPage: false`.

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # @octokit/plugin-paginate-graphql: read backwards, the pages come in the reverse of their order.
 #
-# Guessed before: `paginate` gives the nodes of all pages in the order of the list, in the documented
-# backward direction too, where `last: 2, before: $cursor` gives each page in that order.
+# Guessed before: `paginate` gives the nodes of all pages in the order of the list, in the
+# documented backward direction too, where `last: 2, before: $cursor` gives each page in that order.
 # What happens: pages are appended as they come, so that of 1 to 6 the result is 5 6 3 4 1 2. A list
 # under an alias (`issues: nodes`) has the first page alone, beside a `pageInfo` of the last one.
 # Versions: @octokit/plugin-paginate-graphql 6.0.0, @octokit/core 7.0.8, graphql 16.15.0, Node 20.
@@ -28,12 +28,12 @@ const rows = ({ first, after, last, before }) => {
   const start = last ? Number(before ?? 7) - 1 - last : Number(after ?? 0);
   const nodes = all.slice(start, start + (first ?? last));
   const [startCursor, endCursor] = [nodes.at(0), nodes.at(-1)].map(String);
-  const pageInfo = { startCursor, endCursor, hasPreviousPage: start > 0, hasNextPage: nodes.at(-1) < 6 };
-  return { nodes, pageInfo };
+  const flags = { hasPreviousPage: start > 0, hasNextPage: nodes.at(-1) < 6 };
+  return { nodes, pageInfo: { startCursor, endCursor, ...flags } };
 };
 const fetch = async (_url, { body }) => {
-  const { query, variables } = JSON.parse(body);
-  const answer = await graphql({ schema, rootValue: { rows }, source: query, variableValues: variables });
+  const { query: source, variables: variableValues } = JSON.parse(body);
+  const answer = await graphql({ schema, rootValue: { rows }, source, variableValues });
   return new Response(JSON.stringify(answer), { headers: { 'content-type': 'application/json' } });
 };
 const octokit = new (Octokit.plugin(paginateGraphQL))({ request: { fetch } });

@@ -30,13 +30,12 @@ rest.listen(0, '127.0.0.1', async () => {
     counts: { type: 'object', additionalProperties: true },
   };
   const content = { 'application/json': { schema: { type: 'object', properties } } };
+  const get = { operationId: 'row', responses: { 200: { description: 'a row', content } } };
   const { schema } = await createGraphQLSchema({
     openapi: '3.0.0',
     info: { title: 'rows', version: '1' },
     servers: [{ url: `http://127.0.0.1:${rest.address().port}` }],
-    paths: {
-      '/row': { get: { operationId: 'row', responses: { 200: { description: 'a row', content } } } },
-    },
+    paths: { '/row': { get } },
   });
   const answer = await graphql({ schema, source: "{ row { counts } }", contextValue: {} });
   console.log(JSON.stringify(answer));

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # pluck-graphql: the objects of a JSON scalar are left out, and an empty list adds a row.
 #
-# Guessed before: a query with nested lists has a row for each leaf, and columns for what it selects,
-# whatever the rows have; numbers beside nulls keep their digits.
+# Guessed before: a query with nested lists has a row for each leaf, and columns for what it
+# selects, whatever the rows have; numbers beside nulls keep their digits.
 # What happens: where a selected field without subfields has an object, as a JSON scalar may, the
 # column is missing, or NaN beside a null. With `@frame` in a list, an empty list adds a row of NaN,
 # which makes integers floats, and a null adds none. A column of an object that is null in all rows

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # polars: in a column of lists, fractions are cut where the first list has whole numbers.
 #
-# Guessed before: JSON's numbers 1 and 2.5 make floats, or the constructor raises an error, as it
-# is documented to be strict by default; an object's late field is kept.
+# Guessed before: rows with 1 and then 2.5 keep the fraction, and a field that comes late is kept.
+# The constructor is documented as strict: an error is raised for a value that does not fit.
 # What happens: a column `[1, 2.5]` raises that error. A column `[[1], [2.5]]` becomes `[[1], [2]]`
 # without a warning, and a column of objects has the fields of the first alone. Given as rows, both
 # are right within the hundred rows that are read for the schema; after these, 2.5 is cut to 2 and

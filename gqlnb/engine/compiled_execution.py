@@ -41,7 +41,7 @@ from gqlnb.result.column_batch import ColumnData, has_batches
 from gqlnb.result.result import Result, attach_lazy_data, build_data_result
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Mapping
 
     from graphql import DocumentNode, GraphQLSchema
 
@@ -205,11 +205,13 @@ def create_executor(
     context: Value,
     variables: Value,
     budget: ExecutionBudget | None,
-) -> PlanExecutor:
+) -> Value:
     """Return an executor for a further run of a plan."""
     if budget is None:
         return RepeatPlanExecutor.create(plan, root, context, variables)
-    return BudgetedPlanExecutor.create(plan, root, context, variables, budget)
+    run = BudgetedPlanExecutor.create(plan, root, context, variables)
+    run.budget = budget
+    return run
 
 
 def execute_operation(
@@ -301,21 +303,21 @@ def coerce_variables(
 
 
 def finish_execution(
-    execute_now: Callable[[], Outcome],
+    outcome: Outcome,
     budget: ExecutionBudget | None,
     document: Document,
     variables: Mapping[str, object] | None = None,
 ) -> Result | Awaitable[Result]:
-    """Execute, and return the result.
+    """Return the result of an execution.
 
     Parameters
     ----------
-    execute_now
-        Returns an outcome, or an awaitable of one.
+    outcome
+        An ExecutionResult, or an awaitable of one.
     budget
         The budget that it uses; None for no limit.
     document
-        The document that it executes.
+        The document that was executed.
     variables
         Its variables by name, or None.
 
@@ -324,12 +326,11 @@ def finish_execution(
     Result, or an awaitable of one
         Without data, and with the reason as its one error, if the budget was used up.
     """
-    try:
-        outcome = execute_now()
-        if budget is not None:
+    if budget is not None:
+        try:
             budget.check()
-    except BudgetExceededError as error:
-        return build_stopped_result(str(error), document)
+        except BudgetExceededError as error:
+            return build_stopped_result(str(error), document)
     if type(outcome) is not ExecutionResult and isawaitable(outcome):
         return await_result(outcome, budget, document, variables)
     return build_result(outcome, document, variables)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from gqlnb.engine.compiler.executor import PlanExecutor, PlannedField
 from gqlnb.engine.compiler.resolve_info import LazyPath
-from gqlnb.engine.graphql_compat import BaseExecutor, Value, new_object
+from gqlnb.engine.graphql_compat import BaseExecutor, Value
 from gqlnb.errors import format_count
 from gqlnb.result.result import Result
 
@@ -255,22 +255,8 @@ class FieldCountingMixin:
 class BudgetedPlanExecutor(FieldCountingMixin, PlanExecutor):
     """One execution of a plan, within a budget; compiled code counts the fields."""
 
+    # A `__getattr__`, as in RepeatPlanExecutor, would make every attribute slower.
     __slots__ = ("budget",)  # compiled code reads it for every list
-
-    @classmethod
-    def create(
-        cls, plan: Value, root: Value, context: Value, variables: Value, budget: ExecutionBudget
-    ) -> BudgetedPlanExecutor:
-        """Return an executor with all attributes of the plan's first run."""
-        # A `__getattr__`, as in RepeatPlanExecutor, would make every attribute slower.
-        run = new_object(cls)
-        run.__dict__.update(plan.prototype)
-        run.plan = plan
-        run.root_value = root
-        run.context_value = context
-        run.variable_values = variables
-        run.budget = budget
-        return run
 
     def queue_field(self, value: Value, *given: Value) -> tuple[Value, list[Value] | None]:
         """Complete a value of an unusual type, whose conversion may take time."""

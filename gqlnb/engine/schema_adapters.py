@@ -18,8 +18,12 @@ from graphql import version as graphql_version
 from gqlnb.document.document import INCREMENTAL_DIRECTIVES, Document, build_problems
 from gqlnb.document.sized_cache import SizedCache
 from gqlnb.document.variables import check_variables
-from gqlnb.engine.compiled_execution import execute_within, finish_execution
-from gqlnb.engine.execution_budget import build_counting_executor
+from gqlnb.engine.compiled_execution import execute, execute_within, finish_execution
+from gqlnb.engine.execution_budget import (
+    BudgetExceededError,
+    build_counting_executor,
+    build_stopped_result,
+)
 from gqlnb.engine.graphql_compat import (
     EXECUTE_SIGNATURE,
     IS_GRAPHQL_33,
@@ -215,12 +219,14 @@ class SchemaAdapter:
         ):
             raise QueryError(text=document.text, problems=problems)
         values = dict(variables) if variables else None
-        run = partial(self.run_operation, budget, document, values, context, root, extensions)
         try:
-            return finish_execution(run, budget, document, values)
+            outcome = self.run_operation(budget, document, values, context, root, extensions)
+        except BudgetExceededError as error:
+            return build_stopped_result(str(error), document)
         except SchemaChangedError:
             renewed = self.renew(document)
             return self.execute_document(renewed, variables, context, root, budget, extensions)
+        return finish_execution(outcome, budget, document, values)
 
     def subscribe_document(self, document: Document, arguments: SubscriptionArguments) -> Stream:
         """Return the stream of a subscription, or of an answer in parts, merged.
@@ -335,6 +341,8 @@ class SchemaAdapter:
         source: Any = document.ast if is_core else document  # which the engine takes too
         arguments = (self._executable, source, root, context, variables, document.name)
         columnar = budget is None and bool(document.reads_columns) and not self.options
+        if budget is None and self.library is None and not columnar:
+            return execute(*arguments, **self.options)
         return execute_within(
             *arguments, budget=budget, library=self.library, columnar=columnar, **self.options
         )

@@ -12,6 +12,7 @@ from copy import deepcopy
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graphql import (
+    DirectiveLocation,
     ExecutableDefinitionNode,
     GraphQLEnumType,
     GraphQLError,
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
 
 MOVED_OBJECTS = 10_000  # the collector traverses fewer in under a millisecond
 MAX_MISTAKES_SHOWN = 3  # mistakes that a note names
+DIRECTIVE_LOCATIONS = [*DirectiveLocation.__members__]
 INPUT_PARSERS = ("parse_value", "coerce_input_value")  # graphql-core 3.3 renamed it
 REFERENCE_SDL = """
 type Query {
@@ -283,9 +285,10 @@ def load_introspection(data: Value, whence: str) -> LoadedSchema:
     schema, reason = build_introspected(data)
     # Repaired only after a failure, since this copies the whole result.
     if schema is None:
-        mended, dropped = remove_wrong_defaults(data)
-        if dropped:
+        mended, dropped, has_new_locations = remove_unreadable_parts(data)
+        if dropped or has_new_locations:
             schema, reason = build_introspected(mended)
+        if dropped:
             notes.append(
                 f"{whence} has default values that are no GraphQL, which are left out: "
                 f"{_join_first(dropped)}."
@@ -324,19 +327,36 @@ def _join_first(names: Sequence[str]) -> str:
     return f"{', '.join(names[:MAX_MISTAKES_SHOWN])}{more}"
 
 
-def remove_wrong_defaults(data: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """Return a copy without the default values that are not GraphQL, and their paths."""
+def remove_unreadable_parts(data: dict[str, Any]) -> tuple[dict[str, Any], list[str], bool]:
+    """Return a copy without what graphql-core cannot read of an introspection result.
+
+    Returns
+    -------
+    (dict, list of str, bool)
+        The copy, the paths of the default values that are not GraphQL, and whether directives had
+        locations that this version does not know, as those of a later specification are.
+    """
     try:
         copied = deepcopy(data)
     except RecursionError:
-        return data, []
+        return data, [], False
     dropped: list[str] = []
     for path, value in iterate_inputs(copied["__schema"]):
         default = value.get("defaultValue")
         if default is not None and not is_constant(default):
             value["defaultValue"] = None
             dropped.append(sanitize_text(path, 80))
-    return copied, dropped
+    has_new_locations = False
+    directives = _list_objects(copied["__schema"].get("directives"))
+    for directive in directives:
+        names = directive.get("locations")
+        if isinstance(names, list):
+            known = [name for name in names if name in DIRECTIVE_LOCATIONS]
+            has_new_locations = has_new_locations or len(known) < len(names)
+            directive["locations"] = known
+    if has_new_locations:  # a directive without locations cannot be written as SDL
+        copied["__schema"]["directives"] = [it for it in directives if it.get("locations") != []]
+    return copied, dropped, has_new_locations
 
 
 def iterate_inputs(schema: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:

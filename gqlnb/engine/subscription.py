@@ -31,7 +31,11 @@ from gqlnb.engine.compiled_execution import (
     execute_within,
     finish_execution,
 )
-from gqlnb.engine.execution_budget import ExecutionBudget, build_stopped_result
+from gqlnb.engine.execution_budget import (
+    BudgetExceededError,
+    ExecutionBudget,
+    build_stopped_result,
+)
 from gqlnb.engine.graphql_compat import (
     EXECUTOR_OPTION,
     IS_GRAPHQL_33,
@@ -482,8 +486,11 @@ def build_subscription(
 
     def execute_with(budget: ExecutionBudget | None, event: object) -> Outcome:
         given = (schema, document.ast, event, *shared)
-        run = partial(execute_within, *given, budget=budget, library=library, **options)
-        return finish_execution(run, budget, document)
+        try:
+            outcome = execute_within(*given, budget=budget, library=library, **options)
+        except BudgetExceededError as error:
+            return build_stopped_result(str(error), document)
+        return finish_execution(outcome, budget, document)
 
     def execute_here(event: object) -> Outcome:
         return execute_with(start_budget(), event)

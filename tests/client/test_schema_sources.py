@@ -216,6 +216,26 @@ def test_an_invalid_default_value_is_omitted(default, tmp_path):
     assert not touched.exists()
 
 
+@pytest.mark.parametrize(
+    ("locations", "known"),
+    [
+        (["LATER", "FIELD"], ["directive @mark on FIELD"]),
+        (["FIELD", 5, ["LATER"]], ["directive @mark on FIELD"]),
+        (["LATER"], []),
+    ],
+)
+def test_a_directive_location_of_a_later_specification_is_omitted(locations, known):
+    """Silently: graphql-core reads no schema with it. The SDL is valid."""
+    directive = {"name": "mark", "description": None, "args": [], "locations": locations}
+    told = changed(lambda types: types[""]["directives"].append(directive))
+    made = read_schema(told)
+    sdl = print_schema(made.graphql)
+    assert [line for line in sdl.splitlines() if "@mark" in line] == known
+    assert build_schema(sdl).query_type
+    assert made.notes == ()
+    assert directive["locations"] == locations
+
+
 def test_a_duplicate_type_is_named():
     """The later definition applies."""
     told = changed(lambda types: types[""]["types"].append(dict(types["Pet"], description="2nd")))

@@ -435,7 +435,9 @@ class Crawler:
             self._first_attempts = 1
             return True
         lost = lost or not isinstance(result.data, dict) or None in result.data.values()
-        return lost and self._limit_first(list_messages_of(result.errors))
+        if not lost or self._limit_first(list_messages_of(result.errors)):
+            return lost
+        return not self._is_plain and self._plan.omit_refused(paths, below=True)
 
     def _limit_first(self, messages: list[str]) -> bool:
         """Reduce the first pages if the messages are about their size; return whether it did."""

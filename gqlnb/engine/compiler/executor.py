@@ -172,6 +172,19 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
     coerced_arguments: Mapping[PlannedField, dict[str, Any]] = MappingProxyType({})
     operation_extensions = None  # Strawberry's executor puts them into its info objects
 
+    @classmethod
+    def create(cls, plan: Value, root: Value, context: Value, variables: Value) -> Value:
+        """Return an executor for a further run of a plan."""
+        run = new_object(cls)
+        copied = plan.own_attributes if cls is RepeatPlanExecutor else plan.prototype
+        if copied:
+            run.__dict__.update(copied)
+        run.plan = plan
+        run.root_value = root
+        run.context_value = context
+        run.variable_values = variables
+        return run
+
     # Cached properties, since most runs need none of these objects.
     @cached_property
     def collected_errors(self) -> Value:
@@ -316,7 +329,12 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
     ) -> Value:
         """Execute a selection set like graphql-core."""
         given = (selection.kind, source, to_path(path), selection.list_included_groups(self))
-        return super().execute_fields(*given, *NO_INCREMENTAL)
+        # The plan's method for the fields of a mutation would enter the selection again.
+        execute_field = self.__dict__.pop("execute_field", None) if path is None else None
+        completed = super().execute_fields(*given, *NO_INCREMENTAL)
+        if execute_field is not None:
+            self.__dict__["execute_field"] = execute_field
+        return completed
 
     # -- methods that compiled code calls; source_writer has their names in strings
 
@@ -685,18 +703,6 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
 # unusual values never does.
 class RepeatPlanExecutor(PlanExecutor):
     """A further execution of a plan."""
-
-    @classmethod
-    def create(cls, plan: Value, root: Value, context: Value, variables: Value) -> PlanExecutor:
-        """Return an executor for a plan."""
-        run = new_object(cls)
-        run.plan = plan
-        run.root_value = root
-        run.context_value = context
-        run.variable_values = variables
-        if plan.own_attributes:
-            run.__dict__.update(plan.own_attributes)
-        return run
 
     def __getattr__(self, name: str) -> Value:
         """Copy all attributes of the plan's first run."""

@@ -480,7 +480,8 @@ class OperationPlan:
         self.root: SelectionPlan | None = None
         self._selections: dict[tuple[object, ...], SelectionPlan] = {}
         self._list_fields: dict[tuple[object, ...], FieldPlan] = {}
-        self._serial_selections: dict[str, SelectionPlan] = {}  # of one field, by response name
+        # Of the selections of one field, by response name.
+        self._serial_functions: dict[str, list[CompiledFunction]] = {}
         self.direct_fields: dict[int, FieldPlan] = {}
         self.source_names: list[str] = []
         self.source_size = 0
@@ -490,7 +491,7 @@ class OperationPlan:
         first.plan = self
 
     @property
-    def sample(self) -> PlanExecutor:
+    def sample(self) -> Value:
         """A run for collecting fields, without the caller's values."""
         return RepeatPlanExecutor.create(self, None, None, self._variables)
 
@@ -569,20 +570,17 @@ class OperationPlan:
     def execute_serial_field(self, run: PlanExecutor, *given: Value) -> Value:
         """Execute a field of a mutation by compiled code, any field below it like graphql-core."""
         _parent, source, group, path, *_ = given
-        if path.prev is not None or self.find_definition(self.kind, group) is None:
+        if path.prev is not None:
             return type(run).execute_field(run, *given)
-        selection = self._serial_selections.get(path.key)
-        if selection is None:
+        functions = self._serial_functions.get(path.key)
+        if functions is None:
+            if self.find_definition(self.kind, group) is None:
+                return Undefined
             groups = {path.key: group}
             selection = SelectionPlan(self, self.kind, groups, path.key, [self.operation])
-            self._serial_selections[path.key] = selection
+            functions = self._serial_functions[path.key] = selection.functions
         kind = OBJECT if source is None else self.cache.type_kinds[type(source)]
-        # Not this method again, should the selection not be compiled.
-        execute_field = run.__dict__.pop("execute_field")
-        try:
-            data = selection.functions[kind](source, None, run)
-        finally:
-            run.__dict__["execute_field"] = execute_field
+        data = functions[kind](source, None, run)
         return data[path.key] if type(data) is dict else take_member(data, path.key)
 
     def respond(self, run: PlanExecutor, data: Value) -> Value:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
 from gqlnb import Client, Schema
+from gqlnb.http.messages import Response
+from tests.client.faults import Wire
 
 SDL = """
 type Query { rows(options: Options): Page! }
@@ -82,6 +85,30 @@ def test_a_list_without_places_grows_to_the_size_that_a_refusal_names(
     assert [row["id"] for row in result.data["rows"]] == [str(row) for row in range(came)]
     assert result.report.complete == is_complete, result.report.doubts
     assert not result.errors
+
+
+@pytest.mark.parametrize("is_broken", [False, True])
+def test_a_list_that_fails_for_an_added_identifier_is_read_without_it(is_broken):
+    """easy-graphql-server 0.9.31 fails for each list with an alias among the fields of its rows."""
+
+    def reply(request: Any) -> Response:
+        if is_broken or "gqlnb_" in request.query:
+            error = {"message": '{"type": "INTERNAL", "payload": {}}', "path": ["rows"]}
+            members: dict[str, Any] = {"data": {"rows": None}, "errors": [error]}
+        else:
+            members = {"data": {"rows": [{"title": f"title {row}"} for row in range(200)]}}
+        return Response(200, {"content-type": "application/json"}, json.dumps(members).encode())
+
+    sdl = "type Query { rows(pages: Int): [Row!] } type Row { id: ID! title: String }"
+    wire = Wire(reply)
+    result = Client(wire, schema=sdl).execute_all("{ rows { title } }", progress=False)
+    assert not result.report.complete
+    if is_broken:
+        assert len(wire.requests) == 2
+        assert [error["path"] for error in result.errors] == [["rows"]]
+    else:
+        assert len(result.data["rows"]) == 200
+        assert not result.errors
 
 
 def test_a_refusal_without_a_number_is_said():

@@ -86,7 +86,7 @@ if TYPE_CHECKING:
     from gqlnb.notebook.widgets.schema_view import SchemaView
     from gqlnb.notebook.widgets.star_search import StarSearch
     from gqlnb.notebook.widgets.token_box import TokenBox
-    from gqlnb.result.event_frames import concat
+    from gqlnb.result.concatenation import concat
     from gqlnb.result.result import PartialError, Result
     from gqlnb.server.background_server import Server, serve
     from gqlnb.tokens import Token
@@ -158,7 +158,7 @@ _EXPORTS = {
     "gqlnb.engine.schema": ("Schema", "reference_schema"),
     "gqlnb.github.star_results": ("stars",),
     "gqlnb.limits": ("Limits",),
-    "gqlnb.result.event_frames": ("concat",),
+    "gqlnb.result.concatenation": ("concat",),
     "gqlnb.result.result": ("PartialError", "Result"),
     "gqlnb.document.scalars": ("scalar",),
     "gqlnb.document.upload": ("Upload",),

@@ -15,7 +15,7 @@ from gqlnb.document.error_details import explain_message
 from gqlnb.document.scalar_values import is_missing
 from gqlnb.errors import FrameError, QueryError, sanitize_text
 from gqlnb.interactive import warn_caller
-from gqlnb.option_checks import check_whole_number, explain_keywords
+from gqlnb.option_checks import check_whole_number
 from gqlnb.optional_imports import import_optional
 from gqlnb.result.answer_notes import merge_notes
 from gqlnb.result.frames import (
@@ -442,7 +442,7 @@ def build_mapped_frame(
     place = np.concatenate(places)
     order = np.argsort(place, kind="stable")
     place = place[order]
-    rows = frames[0] if len(frames) == 1 else concat(frames).take(order)
+    rows = frames[0] if len(frames) == 1 else concat_frames(frames, ignore_index=True).take(order)
     errors = build_errors_frame(inputs, outcomes)
     whole = MappedFrame(join_columns(inputs.take(place), rows))
     left = list(outcomes).count(None)
@@ -514,42 +514,8 @@ def join_columns(inputs: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
 # -- concatenation
 
 
-@explain_keywords
-def concat(frames: Iterable[pd.DataFrame], *, ignore_index: bool = True) -> pd.DataFrame:
-    """Concatenate frames of several answers or pages, and keep their dtypes.
-
-    ``pandas.concat`` makes objects of a column whose dtypes differ, also where the dtype of a frame
-    without any value is a guess: a column of PostGraphile's ``Datetime`` is in UTC until a value
-    shows that it has no time zone. It makes objects of enums too, if one frame has a value that
-    the schema does not know.
-
-    Parameters
-    ----------
-    frames
-        The frames, such as ``[page.frame() for page in client.pages(text)]``; at least one.
-    ignore_index
-        Whether to number the rows anew.
-
-    Returns
-    -------
-    DataFrame
-        The rows in order. A column has the dtype of the frames in which it has values, if they
-        agree, and the categories of all frames. ``attrs`` are those that all frames have in
-        common; ``partial`` is True if one of them is.
-
-    Raises
-    ------
-    FrameError
-        If `frames` is empty, one of them is not a DataFrame, or has two columns of one name.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> empty = pd.DataFrame({"at": pd.Series([], dtype="datetime64[us, UTC]")})
-    >>> rows = pd.DataFrame({"at": pd.Series(["2026-01-02"], dtype="datetime64[us]")})
-    >>> concat([empty, rows]).dtypes["at"]
-    dtype('<M8[us]')
-    """
+def concat_frames(frames: Iterable[pd.DataFrame], *, ignore_index: bool) -> pd.DataFrame:
+    """Concatenate frames, as :func:`gqlnb.concat` describes it."""
     if isinstance(frames, pd.DataFrame):
         msg = "concat takes several DataFrames, such as [january, february]; got one DataFrame."
         raise FrameError(msg)

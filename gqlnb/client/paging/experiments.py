@@ -213,6 +213,8 @@ class RoleSearch:
 
     Attributes
     ----------
+    larger_count
+        The name of a number beside the list that is larger than its length; None without one.
     trials
         A sentence for each trial.
     """
@@ -228,7 +230,7 @@ class RoleSearch:
         leaves = [leaf for leaf in suspect.leaves if given.get(leaf.name) != "filter"]
         self._numbers = [leaf for leaf in leaves if leaf.is_number]
         self._leaves = leaves
-        self._larger_count = find_larger_count(self.counts, self.length)
+        self.larger_count = find_larger_count(self.counts, self.length)
         self._reached = find_reached_size(self._numbers, self.length)
         self._size: ArgumentLeaf | None = None
         self._grown: Rows | None = None  # the answer to a larger size
@@ -249,7 +251,7 @@ class RoleSearch:
     def run(self) -> Steps[Finding]:
         """Yield trials, each answered by rows or None if it was refused; return the finding."""
         if self.length == 0:
-            name = self._larger_count
+            name = self.larger_count
             reason = f"`{name}` counts rows, and none came" if name else "the list is empty"
             return Finding(reason, is_complete=name is None)
         finding = yield from self._examine_size()
@@ -262,6 +264,18 @@ class RoleSearch:
             return Finding("its rows changed between the experiments")
         return finding or self._conclude()
 
+    def leave_count(self, other: RoleSearch) -> Finding | None:
+        """Leave a larger count to another list beside it, which goes on; return the finding then.
+
+        None if experiments are to tell more. Facets of a search stand beside its rows and the
+        number of all rows.
+        """
+        self.counts = {n: v for n, v in self.counts.items() if n != other.larger_count}
+        self.larger_count = find_larger_count(self.counts, self.length)
+        together = count_rows(self.rows) if self.suspect.is_nested else 0
+        sign = find_sign_of_cut(self.suspect, self.length, self.counts, together=together)
+        return sign or (self._conclude() if self.trials else None)
+
     def _examine_size(self) -> Steps[Finding | None]:
         """Find the size; return the finding if it proves the end, or may not be changed."""
         yield from self._find_size()
@@ -269,7 +283,7 @@ class RoleSearch:
         # decides, if there is an argument for its place.
         has_place = any(is_named_after(leaf.name, PLACE_WORDS) for leaf in self._numbers)
         is_end = self._is_proved or (self._end and not (self._is_usual or has_place))
-        if is_end and self._grown is None and self._larger_count is None:
+        if is_end and self._grown is None and self.larger_count is None:
             return self._conclude()
         if self._size is None or self._may_change(self._size):
             return None
@@ -425,9 +439,9 @@ class RoleSearch:
     def _conclude_growth(
         self, size: ArgumentLeaf, length: int, asked: int, reason: str, *, is_end: bool
     ) -> Finding:
-        count = self.counts.get(self._larger_count or "")
+        count = self.counts.get(self.larger_count or "")
         if count is not None and length < count:
-            is_end, reason = False, f"`{self._larger_count}` counts {count}, and {reason}"
+            is_end, reason = False, f"`{self.larger_count}` counts {count}, and {reason}"
         elif self._is_unclear:
             is_end, reason = False, f"{reason}, and `{self._other_rows}` brings other rows"
         # A larger page with the same number has other rows, which may look alike.
@@ -550,7 +564,7 @@ class RoleSearch:
         """Return the role of an argument that brought other rows, perhaps of the next page."""
         # Those of another filter have another count.
         # So do those of a shorter page, as `perPage: 1` beside a page number that is written.
-        is_counted = self._larger_count is not None and self._new_counts == self.counts
+        is_counted = self.larger_count is not None and self._new_counts == self.counts
         is_page = self._grown is not None and do_join(self.rows, other, self._grown)
         half = self.length // 2
         if self._grown is None and self._size is not None and half:
@@ -564,7 +578,7 @@ class RoleSearch:
             return self._build_finding("page", leaf, value - 1)
         if count_rows(other):
             self._other_rows = self._other_rows or leaf.name
-        elif is_named and self._larger_count is None and self._grown is None:
+        elif is_named and self.larger_count is None and self._grown is None:
             self._end, self._is_proved = f"`{leaf.name}: {value}` brought no row", True
         return None
 
@@ -578,11 +592,11 @@ class RoleSearch:
                 self._lower = leaf, first  # the other is the upper bound, which grows
                 return None
             return self._build_finding("offset", leaf, first)
-        name = self._larger_count
+        name = self.larger_count
         if name is not None and leaf.value == self.counts[name] - self.length:
-            self._larger_count = None  # it counts the rows before the place, too
+            self.larger_count = None  # it counts the rows before the place, too
         is_longer = count_longest(other) > self.length  # as of a larger page with its number
-        if len(self.rows) != 1 or self._larger_count is not None or is_longer:
+        if len(self.rows) != 1 or self.larger_count is not None or is_longer:
             return None
         bound = self._reached
         if bound is not None and bound is not leaf and bound.value is not None:
@@ -634,7 +648,7 @@ class RoleSearch:
             return False
         if self._grown is not None:
             return do_join(self.rows, other, self._grown)
-        return self._larger_count is not None or is_named_after(leaf.name, CURSOR_WORDS)
+        return self.larger_count is not None or is_named_after(leaf.name, CURSOR_WORDS)
 
     def _build_finding(
         self,
@@ -677,8 +691,8 @@ class RoleSearch:
     def _iterate_conclusions(self) -> Iterator[Finding]:
         """Yield what the trials say of the list, the most certain first."""
         length, size, reached, other = self.length, self._size, self._reached, self._other_rows
-        if self._larger_count is not None:
-            name, count = self._larger_count, self.counts[self._larger_count]
+        if self.larger_count is not None:
+            name, count = self.larger_count, self.counts[self.larger_count]
             yield Finding(f"`{name}` counts {count}, and {length} rows came")
         if self._end is not None and (self._is_proved or not self._is_usual):
             yield Finding(self._end, is_complete=True, is_of_size=size is not None)
@@ -859,6 +873,7 @@ class Experiments:
         self._searches: list[RoleSearch] = []  # that are not finished
         self._steps: Steps[Finding] | None = None  # of the first of them
         self._ended: list[RoleSearch] = []  # that found how their list goes on
+        self._without_role: list[RoleSearch] = []  # that did not
 
     def begin(self, plan: PagingPlan, doubts: CompletenessDoubts) -> None:
         """Begin with a plan, and the doubts of its lists."""
@@ -976,6 +991,12 @@ class Experiments:
                 self._roles[coordinate] = finding.role
             self._own_roles[coordinate] = finding.role
             self._ended.append(search)
+            for other in [*self._searches, *self._without_role]:
+                if other.suspect.coordinate == coordinate and (sign := other.leave_count(search)):
+                    self._findings[other.suspect.name] = sign
+                    self._searches = [each for each in self._searches if each is not other]
+        elif finding.role is None:
+            self._without_role.append(search)
         if self._searches:
             return
         if self._own_roles:

@@ -130,3 +130,29 @@ def test_rows_behind_a_value_that_others_share_are_noticed():
         )
     assert len(result.data["rows"]["edges"]) < 200
     assert not result.report.complete
+
+
+@pytest.mark.parametrize("facets", [3, 20])
+@pytest.mark.parametrize("key", ["id: ID! ", ""])
+@pytest.mark.parametrize("args", ["limit: Int = 20, offset: Int = 0", "page: Int = 1"])
+@pytest.mark.parametrize(
+    "fields", ["items { name } facets { name }", "facets { name } items { name }"]
+)
+def test_a_count_is_of_the_list_that_goes_on(fields, args, key, facets):
+    """And not of a short list beside it, such as the facets of a search."""
+    sdl = f"""type Query {{ rows({args}): Page! }} type Row {{ {key}name: String! }}
+    type Page {{ total: Int! items: [Row!]! facets: [Row!]! }}"""
+
+    def resolve(_root: Any, args: dict[str, Any], _context: Any) -> dict[str, Any]:
+        size = args.get("limit", 20)
+        start = args["offset"] if "offset" in args else (args["page"] - 1) * 20
+        made = [{"id": f"r{n}", "name": f"n{n}"} for n in range(230)]
+        return {"total": 230, "items": made[start : start + size], "facets": made[:facets]}
+
+    client = Client(Schema(sdl, {"Query": {"rows": resolve}}))
+    result = client.execute_all(f"{{ rows {{ total {fields} }} }}", progress=False)
+    assert len(result.data["rows"]["facets"]) == facets
+    assert len(result.data["rows"]["items"]) == 230 or not result.report.complete
+    if facets == 3 and "limit" in args:
+        assert len(result.data["rows"]["items"]) == 230
+        assert result.report.complete, result.report.doubts

@@ -570,9 +570,20 @@ def _judge_list(
         return Verdict(state, evidence, (is_only and report.expected) or 0)
     document, variables = getattr(holder, "document", None), getattr(holder, "variables", None)
     errors = getattr(holder, "errors", ())
-    is_absent = not rows and is_null(answer.read_outline(), table.path)
+    outline = answer.read_outline()
+    is_absent = not rows and is_null(outline, table.path)
     is_hidden = is_absent and not errors
-    verdict = judge_list(beside, table.path, rows, document, variables, is_null=is_hidden)
+    around = follow_path(outline, table.path[:-1])
+    lengths = map(_count, around.values() if isinstance(around, dict) else ())
+    verdict = judge_list(
+        beside,
+        table.path,
+        rows,
+        document,
+        variables,
+        is_null=is_hidden,
+        is_shorter=max(lengths, default=0) > rows,
+    )
     if verdict.state == "more" and document is not None and document.kind == "query":
         return verdict._replace(hint=FETCH_ALL)
     if verdict.state == "complete":
@@ -586,7 +597,10 @@ def _judge_list(
 
 def _count_items(outline: object, table: ResultTable) -> int:
     """Return the number of items of an outermost list, null ones included."""
-    items = follow_path(outline, table.path)
+    return _count(follow_path(outline, table.path))
+
+
+def _count(items: object) -> int:
     return len(items) if isinstance(items, (list, tuple, ColumnBatch)) else 0
 
 

@@ -119,6 +119,7 @@ def judge_list(
     variables: Mapping[str, Any] | None = None,
     *,
     is_null: bool = False,
+    is_shorter: bool = False,
 ) -> Verdict:
     """Judge a list by what was selected beside it, and by the sizes in its query.
 
@@ -136,6 +137,9 @@ def judge_list(
         The values of its variables.
     is_null
         Whether the list is null, or an object around it, without an error.
+    is_shorter
+        Whether a list beside it has more rows: then a count of more is of that one, and not of the
+        facets of a search, unless it bears the name of the list.
 
     Examples
     --------
@@ -151,7 +155,15 @@ def judge_list(
     if is_null and (sizes.numbers or sizes.untried or sizes.token):
         return Verdict("unknown", "the endpoint returned null, and no error")
     # What stands beside a root field says nothing of its list.
-    return _judge(beside if len(path) > 1 else {}, path, rows, sizes, is_outermost=True)
+    verdict = _judge(beside if len(path) > 1 else {}, path, rows, sizes, is_outermost=True)
+    if is_shorter and verdict.state == "more":
+        own = {
+            name: value
+            for name, value in beside.items()
+            if is_count_name(name, path[-1:]) and not is_count_name(name, ())
+        }
+        verdict = _judge(own, path, rows, sizes, is_outermost=True)
+    return verdict
 
 
 def _judge(

@@ -174,6 +174,24 @@ def test_what_stands_beside_a_list_decides(beside, verdict, caption):
     assert found == (verdict, verdict.startswith("more"), caption)
 
 
+@pytest.mark.parametrize("beside", [{"total": 230}, {"hasMore": True}])
+@pytest.mark.parametrize("lists", ["items { n } facets { n }", "facets { n } items { n }"])
+def test_what_says_more_is_said_of_the_longest_list(beside, lists):
+    """The facets of a search stand beside its rows, and the count of all of those."""
+    sdl = "type Query { page(limit: Int = 20): Page! } type Row { n: Int! }"
+    sdl += (
+        "type Page { total: Int hasMore: Boolean facetCount: Int items: [Row!]! facets: [Row!]! }"
+    )
+    page = {"items": [{"n": n} for n in range(20)], "facets": [{"n": 1}] * 3, "facetCount": 4}
+    client = Client(Schema(sdl, {"Query": {"page": lambda *_: page | beside}}))
+    text = f"{{ page {{ {' '.join(beside)} {lists} }} }}"
+    frames = client.execute(text).frames
+    assert frames["page.items"].attrs["completeness"].startswith("more: ")
+    assert frames["page.facets"].attrs["completeness"].startswith("complete: ")
+    own = client.execute(text.replace("facets", "facetCount facets")).frames["page.facets"]
+    assert own.attrs["completeness"] == "more: `facetCount` counts 4"
+
+
 @pytest.mark.parametrize(
     ("path", "verdict"),
     [

@@ -579,6 +579,19 @@ INFO_HOLDER = re.compile(r"info|meta|.*(?:page|paging|pagin|cursors?).*", re.IGN
 MAX_INFO_DEPTH = 2  # Strapi has `meta { pagination { ... } }`
 
 
+def find_last_step(name: str) -> str:
+    """Return the last part of a dotted name, if the others describe a page; else empty.
+
+    Examples
+    --------
+    >>> find_last_step("hasMore"), find_last_step("meta.pagination.total"), find_last_step("a.b")
+    ('hasMore', 'total', '')
+    """
+    *holders, last = name.split(".")
+    is_info = len(holders) <= MAX_INFO_DEPTH and all(map(INFO_HOLDER.fullmatch, holders))
+    return last if is_info else ""
+
+
 class PageInfoPaths(msgspec.Struct, frozen=True):
     """Paths of fields that describe a page, as field names or as response names.
 
@@ -638,13 +651,12 @@ def find_page_info(kind: NamedType, arguments: PageArguments) -> PageInfoPaths |
     """
     leaves = dict(iterate_leaves(kind))
     by_name = {path[-1]: path for path in reversed(leaves)}
+    cursor: Path = ()
     if arguments.kind == "cursor":
-        cursor = next((by_name[n] for n in NEXT_CURSORS if n in by_name), None)
-        if cursor is None:
+        cursor = next((by_name[n] for n in NEXT_CURSORS if n in by_name), ())
+        if not cursor:
             return None
-        flag = next((by_name[n] for n in MORE_FLAGS if n in by_name), ())
-        is_end = cursor[-1] in END_CURSORS
-        return PageInfoPaths(flag, "flag" if flag else "", cursor, is_end_cursor=is_end)
+    is_end = bool(cursor) and cursor[-1] in END_CURSORS
     current: Path = ()
     if arguments.kind == "page":
         numbers = (by_name[n] for n in CURRENT_PAGES if n in by_name)
@@ -652,17 +664,17 @@ def find_page_info(kind: NamedType, arguments: PageArguments) -> PageInfoPaths |
     tests: list[tuple[tuple[str, ...], MoreMeaning, str]] = [
         (MORE_FLAGS, "flag", "Boolean"),
         (LAST_FLAGS, "last", "Boolean"),
-        (NEXT_POINTERS, "pointer", f"{INTEGER_TYPE.pattern}|String"),
     ]
+    if arguments.kind != "cursor":
+        tests.append((NEXT_POINTERS, "pointer", f"{INTEGER_TYPE.pattern}|String"))
     if arguments.kind == "page":
         tests.append((LAST_NUMBERS, "number", INTEGER_TYPE.pattern))
         tests.append((PAGE_COUNTS, "pages", INTEGER_TYPE.pattern))
     for names, meaning, types in tests:
-        for name in names:
-            path = by_name.get(name)
-            if path is not None and re.fullmatch(types, leaves[path]):
-                return PageInfoPaths(path, meaning, (), current)
-    return PageInfoPaths(current=current)
+        for path in (by_name[name] for name in names if name in by_name):
+            if re.fullmatch(types, leaves[path]):
+                return PageInfoPaths(path, meaning, cursor, current, is_end_cursor=is_end)
+    return PageInfoPaths(cursor=cursor, current=current, is_end_cursor=is_end)
 
 
 def find_count(kind: NamedType, arguments: Mapping[str, Any]) -> Path:

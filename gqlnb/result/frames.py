@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from gqlnb.document import scalars
 from gqlnb.document.error_details import explain_message, read_error_code, read_error_type
-from gqlnb.document.paging_conventions import MORE_FLAGS, is_null
+from gqlnb.document.paging_conventions import LAST_FLAGS, MORE_FLAGS, is_null
 from gqlnb.document.scalar_values import MAX_EXACT_FLOAT
 from gqlnb.errors import FrameError, advise_if_strict, join_names, sanitize_text
 from gqlnb.interactive import warn_caller
@@ -532,7 +532,7 @@ def _judge_inner_lists(
     for builder in holders.columns:
         name = builder.column.name
         # Where items are null, a count of all is larger than the number of rows.
-        is_count = not name.endswith(MORE_FLAGS)
+        is_count = not name.endswith((*MORE_FLAGS, *LAST_FLAGS))
         if is_sign(name.rpartition(".")[2], table.path[-1:]) and not (is_count and rows.dropped):
             beside[name] = builder.to_arrow().to_pylist()
     lengths = np.bincount(rows.parents, minlength=holders.count).tolist()

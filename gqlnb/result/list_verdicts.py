@@ -10,10 +10,12 @@ from graphql import get_named_type
 
 from gqlnb.document.paged_fields import WRAPPER_NAMES
 from gqlnb.document.paging_conventions import (
+    LAST_FLAGS,
     MORE_FLAGS,
     NEXT_CURSORS,
     NEXT_POINTERS,
     PageArguments,
+    find_last_step,
     find_page_info,
     format_argument,
     is_limit_name,
@@ -43,11 +45,15 @@ if TYPE_CHECKING:
     from gqlnb.document.suspect_lists import ArgumentLeaf
 
 TOTAL = re.compile(r"(?i:count|total)$")  # of all rows; `number` may be that of a page
-INFOS = ("", "pageInfo.", "paginatorInfo.", "pagination.", "page_info.", "meta.", "info.")
 # Cursors of the next page, null where there is none; those without a word for it only in an object
 # that describes the page.
 TOKENS = tuple(name for name in NEXT_CURSORS if re.search("next.|continuation", name))
-POINTERS = (*TOKENS, *(f"{info}{name}" for info in INFOS[1:] for name in (*TOKENS, *NEXT_POINTERS)))
+
+
+def is_pointer(name: str) -> bool:
+    """Return whether a value beside a list is null where no page follows."""
+    step = find_last_step(name)
+    return step in TOKENS or (step in NEXT_POINTERS and step != name)
 
 
 class Sizes(NamedTuple):
@@ -188,7 +194,7 @@ def _judge(
         return sign
     if reached is not None:
         return Verdict("unknown", f"`{reached}: {rows}` is reached")
-    pointer = next((name for name in POINTERS if name in siblings), None)
+    pointer = next(filter(is_pointer, siblings), None)
     if pointer is not None and not is_round(rows):  # there are endpoints that never fill it
         return Verdict("complete", f"`{pointer}` is null")
     # AppSync filters a page after it has cut it, so that short and empty ones are not the last.
@@ -201,8 +207,12 @@ def _read_page_signs(
     siblings: Mapping[str, object], name: str, rows: int, *, is_reached: bool, is_cut: bool
 ) -> Verdict | None:
     """Judge a list by the flags, cursors and counts beside it; None if they say nothing."""
-    flags = {f"{info}{flag}" for info in INFOS for flag in MORE_FLAGS} & siblings.keys()
-    more = next((name for name in sorted(flags) if siblings[name] is True), None)
+    flags = {  # whether rows follow, by the name of each flag
+        name: (step in MORE_FLAGS) == value
+        for name, value in sorted(siblings.items())
+        if isinstance(value, bool) and (step := find_last_step(name)) in (*MORE_FLAGS, *LAST_FLAGS)
+    }
+    more = next((name for name, goes_on in flags.items() if goes_on), None)
     # What counts in the object of a page, or beside a list that goes on, counts its rows.
     is_page = more is not None or name in WRAPPER_NAMES
     counts = {
@@ -215,9 +225,9 @@ def _read_page_signs(
     if larger is not None:
         return Verdict("more", f"`{larger}` counts {counts[larger]:,}", counts[larger])
     if more is not None:
-        return Verdict("more", f"`{more}` is true")
+        return Verdict("more", f"`{more}` is {str(siblings[more]).lower()}")
     equal = next((k for k, n in counts.items() if n == rows and not may_be_short(k, n)), None)
-    end = next((name for name in sorted(flags) if siblings[name] is False), None)
+    end = next(iter(flags), None)
     if end is not None:
         # Parse Server computes it from a count, which is 0 until PostgreSQL has analyzed the table.
         wrong = next((name for name, n in counts.items() if n < rows and TOTAL.search(name)), None)
@@ -225,9 +235,11 @@ def _read_page_signs(
         # Simulacrum's simulator of GitHub says so of its first 100 rows, where no size is given.
         if equal is None and is_cut and not is_reached and is_long_limit(rows):
             doubt = doubt or LIMIT.format(rows)
-        proof = f"`{end}` is false" if equal is None else f"`{equal}` {COUNTED}"
+        proof = (
+            f"`{end}` is {str(siblings[end]).lower()}" if equal is None else f"`{equal}` {COUNTED}"
+        )
         return Verdict("unknown" if doubt else "complete", doubt or proof)
-    following = next((name for name in POINTERS if siblings.get(name)), None)
+    following = next((name for name in siblings if siblings[name] and is_pointer(name)), None)
     if following is not None:
         return Verdict("more", f"`{following}` is not null")
     # A count that equals the size, or is the only one at a usual length, may be that of the page.
@@ -367,7 +379,7 @@ def _collect_sizes(
     info = find_page_info(holder, PageArguments("cursor")) if takes_cursor else None
     token = "" if info is None else ".".join(info.cursor)
     untried = [name for name in sizes.untried if name not in fields]
-    return sizes._replace(untried=untried, token=token if token in POINTERS else "")
+    return sizes._replace(untried=untried, token=token if is_pointer(token) else "")
 
 
 def _is_untried(leaf: ArgumentLeaf) -> bool:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import msgspec
 
 from gqlnb.document import scalars
-from gqlnb.document.paging_conventions import MORE_FLAGS, TOTAL_FIELDS
+from gqlnb.document.paging_conventions import LAST_FLAGS, MORE_FLAGS, TOTAL_FIELDS
 from gqlnb.document.scalars import UNKNOWN
 from gqlnb.document.suspect_lists import is_count_name
 from gqlnb.errors import FrameError, format_count, sanitize_text
@@ -389,7 +389,9 @@ class _PlanBuilder:
 
 def is_sign(name: str, lists: Collection[str]) -> bool:
     """Return whether a field may count the rows of lists beside it, or say that they go on."""
-    return name in MORE_FLAGS or name.endswith("Count") or is_count_name(name, lists)
+    return (
+        name in (*MORE_FLAGS, *LAST_FLAGS) or name.endswith("Count") or is_count_name(name, lists)
+    )
 
 
 def _find_key(shape: Shape) -> Shape | None:

@@ -174,6 +174,33 @@ def test_what_stands_beside_a_list_decides(beside, verdict, caption):
     assert found == (verdict, verdict.startswith("more"), caption)
 
 
+@pytest.mark.parametrize("info", ["", "pageInfo", "paginationInfo", "meta.pagination"])
+@pytest.mark.parametrize(
+    ("flag", "value", "state"),
+    [
+        ("isLast", False, "more"),
+        ("isLastPage", True, "complete"),
+        ("last", False, "more"),
+        ("hasMorePages", True, "more"),
+        ("has_next_page", False, "complete"),
+    ],
+)
+def test_flags_tell_wherever_they_stand_in_a_page(info, flag, value, state):
+    """API Platform has `paginationInfo`, Strapi `meta { pagination }`, Spring's pages `last`."""
+    sdl, selection, page = f"{flag}: Boolean!", flag, {flag: value}
+    types = ""
+    for name in reversed(info.split(".") if info else []):
+        types += f" type T{name} {{ {sdl} }}"
+        sdl, selection, page = f"{name}: T{name}!", f"{name} {{ {selection} }}", {name: page}
+    sdl = f"type Query {{ a: Page! }} type Page {{ {sdl} rows: [Row!]! }} type Row {{ n: Int }}"
+    rows = {"rows": [{"n": 1}, {"n": 2}]}
+    client = Client(Schema(sdl + types, {"Query": {"a": lambda *_: page | rows}}))
+    frame = client.execute(f"{{ a {{ {selection} rows {{ n }} }} }}").frame()
+    said = f"`{info}.{flag}`" if info else f"`{flag}`"
+    assert frame.attrs["completeness"] == f"{state}: {said} is {str(value).lower()}"
+    assert frame.attrs["partial"] == (state == "more")
+
+
 @pytest.mark.parametrize("beside", [{"total": 230}, {"hasMore": True}])
 @pytest.mark.parametrize("lists", ["items { n } facets { n }", "facets { n } items { n }"])
 def test_what_says_more_is_said_of_the_longest_list(beside, lists):

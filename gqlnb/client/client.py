@@ -735,7 +735,7 @@ class Client:
         -----
         Relay's connections, and lists with an end sign such as ``hasMore`` or ``nextToken``, are
         followed as these say. Another list that may be cut is requested again with one argument
-        changed at a time, at most ten times, until the rows show how it goes on; the client
+        changed at a time, about ten times at most, until the rows show how it goes on; the client
         remembers that. The schema is loaded before the first page; where it cannot be had, the
         names in the text decide.
 

@@ -264,7 +264,7 @@ class HttpTransport:
     ----------
     url
         The endpoint.
-    credentials
+    secrets
         Its token and headers; sent to the origin of `url` alone.
     timeout
         Longest time for one response, from connecting to its last byte, in seconds.

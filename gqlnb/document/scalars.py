@@ -23,8 +23,8 @@ from gqlnb.errors import OptionError, sanitize_text
 from gqlnb.option_checks import explain_keywords
 
 
-# A column is widened rather than cut: BigInt, DateTime and Duration have one wider dtype
-# (`wider`), used if a value needs it. Every other dtype depends on the schema alone.
+# A column is widened rather than cut: BigInt and DateTime have a wider dtype (`wider`), used if a
+# value needs it. Durations, the forms of `other_forms` and hints depend on the values, too.
 @dataclass(frozen=True, slots=True)
 class Scalar:
     """Column type and conversions of a scalar.
@@ -34,7 +34,8 @@ class Scalar:
     dtype
         The pandas dtype of a column; ``"object"`` for unconverted Python values.
     arrow
-        The name of the Arrow type of a column; None if it depends on the values.
+        The name of the Arrow type of a column, or a word of ``ARROW_TYPES`` in
+        ``result/column_builder.py``, such as ``"json"``; None if it depends on the values.
     stored
         The Arrow type from which values are cast, if it differs: ``int32`` checks the range of an
         Int, and Arrow parses timestamps from text.

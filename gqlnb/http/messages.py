@@ -431,22 +431,6 @@ def load_body(body: bytes) -> Any:  # noqa: ANN401 - decoded JSON
         raise BadRequestError(msg) from None
 
 
-def parse_request_body(body: bytes) -> Request:
-    """Parse the JSON body of a POST.
-
-    Raises
-    ------
-    BadRequestError
-        If it is not a JSON object with a string `query` and members of the right types.
-
-    Notes
-    -----
-    Unknown members are ignored, null optional members count as absent (GraphQL over HTTP, "Request
-    Parameters").
-    """
-    return build_request(load_body(body), raw=body)
-
-
 def parse_query_string(query_string: bytes) -> Request:
     """Parse the parameters of a GET, as strictly as a body.
 
@@ -563,8 +547,9 @@ class Response:
     Attributes
     ----------
     status
-        HTTP status. Of an engine in this process: 200, or 400 for a syntax error, or 422 for any
-        other request error.
+        HTTP status. Of an engine in this process: 200; 405 for a mutation that may not be executed,
+        422 for a request error, 503 without a thread for it; 400 for a syntax error in the profile
+        of the draft.
     headers
         Header values by lower-case name.
     body

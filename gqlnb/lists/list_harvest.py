@@ -104,7 +104,7 @@ class ListState(StoredState, tag="state", kw_only=True):
     Attributes
     ----------
     kind
-        The kind of the values, as of :func:`find_kind`; empty before the first row.
+        The kind of the values, as of :func:`gqlnb.lists.columns.find_kind`; empty before any row.
     id
         The column that identifies a row, or None.
     has_nulls
@@ -480,7 +480,7 @@ class WindowAnswer:
     values
         Their values in the column of the slice, without nulls.
     kind
-        The kind of the values, as of :func:`find_kind`; empty without rows.
+        The kind of the values, as of :func:`gqlnb.lists.columns.find_kind`; empty without rows.
     has_nulls
         Whether the column may be null, according to the schema.
     id

@@ -714,7 +714,7 @@ class WindowHarvest(TaskQueue[PageRequest, SpanTask]):
     def _divide(self, window: Window, page: Page, count: int, size: int) -> Steps[None]:
         """Plan a window again whose page of `size` was too large, or had too many rows."""
         if page.heavy and size == 1:
-            why = "The endpoint answers no page, however small, as it were too large."
+            why = "The endpoint answers no page, however small, as if it were too large."
             expected = max(page.total, count)
             self._close(window, page.map_rows(), expected=expected, why=why)
         elif window.is_single and page.total > self.page_size:

@@ -194,6 +194,8 @@ class GraphQLMagic(Magics, CellSettings):
             %graphql schema --changes [FILE]         changes that may break queries since the start
                                                      of the session, or since a file; yours first
             %graphql search [NAME] WORDS [--limit N] types, fields, arguments and descriptions
+            %graphql endpoint [NAME] [--list FIELD]  how an endpoint pages, counts and fails, found
+                                                     out by requests
             %graphql stars >100000 [--limit N]       repositories above a number of stars: 1000
                                                      means >1000, 1000..1000 exactly 1000; also
                                                      with language:python sort:forks --limit all

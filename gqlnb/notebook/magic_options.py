@@ -475,7 +475,7 @@ SUBCOMMAND_ARGUMENTS: dict[str, tuple[ArgumentSpec, ...]] = {
     ),
     "stop": ((("server",), {"nargs": "?"}),),
 }
-WITH_HEADERS = ("connect", "schema", "endpoint", "search")  # subcommands that send requests
+WITH_HEADERS = ("connect", "schema", "endpoint", "search")  # subcommands that take -H
 
 
 def build_parser(word: str) -> LineParser:

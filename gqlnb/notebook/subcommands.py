@@ -1,4 +1,4 @@
-"""The subcommands of ``%graphql``; each reads its words and calls one function."""
+"""The subcommands of ``%graphql``; :mod:`gqlnb.notebook.magic_options` reads their words."""
 
 from __future__ import annotations
 
@@ -325,6 +325,7 @@ def run_stop(_state: NotebookState, names: Names, options: Namespace) -> Note:
     return Note([f"Closed {matches[-1].url}.{others}"])
 
 
+# The first line of a docstring is shown by ``%graphql`` and by completion.
 SUBCOMMANDS: Mapping[str, Callable[[NotebookState, Names, Namespace], object]] = {
     "connections": run_connections,
     "connect": run_connect,

@@ -10,7 +10,12 @@ import pytest
 
 from gqlnb import reference_schema
 from gqlnb.http import messages
-from gqlnb.http.messages import PersistedQueries, PersistedQueryError, parse_request_body
+from gqlnb.http.messages import (
+    PersistedQueries,
+    PersistedQueryError,
+    build_request,
+    load_body,
+)
 from gqlnb.http.server_rules import ServerRules
 from gqlnb.server.request_executor import RequestExecutor
 
@@ -23,7 +28,8 @@ def build(text=None, name=None, **entry):
     members = {"extensions": {"persistedQuery": entry}}
     if text is not None:
         members["query"] = text
-    return parse_request_body(json.dumps(members).encode())
+    body = json.dumps(members).encode()
+    return build_request(load_body(body), raw=body)
 
 
 def compute_hash(text):

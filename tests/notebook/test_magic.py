@@ -1,5 +1,7 @@
 """``%%graphql`` in a real shell."""
 
+import re
+
 import pandas as pd
 import pytest
 
@@ -300,13 +302,16 @@ def test_after_unloading_the_magic_is_not_found(shell):
     assert run(shell, "%%graphql schema\n{ hello }").data == {"hello": "Hello world!"}
 
 
-def test_the_help_names_every_option(shell):
+def test_the_help_names_every_option_and_subcommand(shell):
     """`%%graphql?` shows the docstring."""
     from gqlnb.notebook.magic_options import get_cell_parser
+    from gqlnb.notebook.subcommands import SUBCOMMANDS
 
     text = shell.magics_manager.magics["cell"]["graphql"].__doc__
     options = [o for action in get_cell_parser()._actions for o in action.option_strings]
     assert [option for option in options if option not in text] == []
+    alone = text.partition("Without a cell")[2]
+    assert [word for word in SUBCOMMANDS if not re.search(rf"(%graphql|\|) {word}\b", alone)] == []
 
 
 @pytest.mark.parametrize(

@@ -434,7 +434,7 @@ def test_a_second_slow_run_leaves_the_event_loop(schema):
 
 def test_the_query_cache_is_bounded(schema):
     """The oldest entry is evicted, and long requests are not cached."""
-    from gqlnb.http.messages import parse_request_body
+    from gqlnb.http.messages import build_request, load_body
     from gqlnb.http.server_rules import ServerRules
     from gqlnb.server.request_executor import RequestExecutor
 
@@ -442,10 +442,10 @@ def test_the_query_cache_is_bounded(schema):
 
     async def fill():
         for number in range(scheduling.MAX_KNOWN_REQUESTS + 9):
-            await execution(parse_request_body(b'{"query": "{ a%d: hello }"}' % number))
-        await execution(
-            parse_request_body(b'{"query": "{ hello }%b"}' % (b" " * scheduling.MAX_KNOWN_BODY))
-        )
+            body = b'{"query": "{ a%d: hello }"}' % number
+            await execution(build_request(load_body(body), raw=body))
+        long = b'{"query": "{ hello }%b"}' % (b" " * scheduling.MAX_KNOWN_BODY)
+        await execution(build_request(load_body(long), raw=long))
 
     asyncio.run(fill())
     kept = execution.scheduler

@@ -54,7 +54,7 @@ CHANGED = "its rows changed while experiments found out how it goes on."
 MAY_BE_CUT = "nothing shows that it is whole, and a sign suggests that it may be cut"
 NOTHING_MOVES = "no argument extends or moves the list"
 LEFT_OUT = "`path` leaves it out, so no further pages were requested; it may have more items"
-MAX_TRIALS = 10  # for one list
+MAX_TRIALS = 10  # for one list, before its size is doubled as long as rows come
 MAX_GROWN_ROWS = 10_000  # of one answer: a service may make as many rows as it is asked for
 SHORTEST_SHIFT = 2  # rows; of so few, the next page may look shifted by one
 PLACE_WORDS = "page pages offset skip start begin from index chunk batch cursor after pos position"
@@ -562,8 +562,8 @@ class RoleSearch:
         self, leaf: ArgumentLeaf, value: int, other: Rows, *, is_named: bool
     ) -> Steps[Finding | None]:
         """Return the role of an argument that brought other rows, perhaps of the next page."""
-        # Those of another filter have another count.
-        # So do those of a shorter page, as `perPage: 1` beside a page number that is written.
+        # Those of another filter have another count; but so have those of a shorter page, as
+        # `perPage: 1` beside a page number that is written.
         is_counted = self.larger_count is not None and self._new_counts == self.counts
         is_page = self._grown is not None and do_join(self.rows, other, self._grown)
         half = self.length // 2

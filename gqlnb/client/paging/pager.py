@@ -51,6 +51,8 @@ class Pager:
         The schema store; the schema tells how lists are paged.
     limiter
         The rate limiter; it limits the number of requests at once.
+    unfinished
+        The crawlers that can be continued, which clients share; None for a list of its own.
     """
 
     def __init__(

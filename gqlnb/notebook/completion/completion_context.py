@@ -324,6 +324,7 @@ class CompletionProvider:
             "connect": self._list_connections,
             "use": self._list_connections,
             "close": self._list_connections,
+            "endpoint": self._list_targets,
             "serve": lambda: self._list_names(
                 lambda it: "a schema" if "schema" in describe_target(it) else ""
             ),
@@ -333,6 +334,8 @@ class CompletionProvider:
             names["name"] = named[word]
         if word == "schema":
             names["words"] = lambda: [*self._list_types(line), *self._list_targets()]
+        if word == "search":
+            names["words"] = self._list_targets
         return LineVocabulary(build_parser(word), names), first.end()
 
     def _get_cell_parser(self) -> ArgumentParser:

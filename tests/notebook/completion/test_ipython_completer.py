@@ -120,6 +120,8 @@ def test_subcommands_are_completed(tab):
     assert tab("%graphql schema -c schema Ro|") == ["Row"]
     assert tab("%graphql schema schema Ro|") == ["Row"]
     assert tab("%graphql schema sch|") == ["schema"]
+    assert tab("%graphql endpoint sch|") == ["schema"]
+    assert tab("%graphql search sch|") == ["schema"]
 
 
 def test_saved_fragments_are_proposed(tab, shell):

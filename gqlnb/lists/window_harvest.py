@@ -598,10 +598,10 @@ class WindowHarvest(TaskQueue[PageRequest, SpanTask]):
         self._heavy += 1
         if self._heavy >= HEAVY_PAGES:
             self.page_size, self._heavy = max(1, self.page_size // 2), 0
-            stale = [task for task in self._pending if task.request.first > self.page_size]
-            self._pending = deque(task for task in self._pending if task not in stale)
-            for task in stale:  # they would be too large as well
-                self._give_answer(task, Page(0, heavy=True))
+            stale = [asked for asked in self._pending if asked.request.first > self.page_size]
+            self._pending = deque(asked for asked in self._pending if asked not in stale)
+            for asked in stale:  # they would be too large as well
+                self._give_answer(asked, Page(0, heavy=True))
 
     def _close(
         self,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gqlnb.client.endpoint_report.list_queries import FIRST_SIZE, ListQuery, build_list_query
 from gqlnb.client.endpoint_report.report import NOT_TRIED
-from gqlnb.client.paging.experiments import Finding, RoleSearch, find_sign_of_cut, is_total
+from gqlnb.client.paging.experiments import Finding, RoleSearch, is_total, rule_out_cut
 from gqlnb.client.paging.page_size import find_size_limit
 from gqlnb.document.document import Document
 from gqlnb.document.paged_fields import ListRole, PagedFieldFinder
@@ -216,7 +216,7 @@ class ListExaminer:
         elif self.suspect.leaves:
             self._search_roles()
         else:
-            sign = find_sign_of_cut(self.suspect, len(self.first.ids), self.first.counts)
+            sign = rule_out_cut(self.suspect, len(self.first.ids), self.first.counts)
             self.is_whole = sign is not None and sign.is_complete
             reason = "it has no scalar arguments"
             self.add("arguments", "none that pages", f"{reason}; {sign.reason}" if sign else reason)

@@ -56,7 +56,7 @@ NOTHING_MOVES = "no argument extends or moves the list"
 LEFT_OUT = "`path` leaves it out, so no further pages were requested; it may have more items"
 MAX_TRIALS = 10  # for one list, before its size is doubled as long as rows come
 MAX_GROWN_ROWS = 10_000  # of one answer: a service may make as many rows as it is asked for
-SHORTEST_SHIFT = 2  # rows; of so few, the next page may look shifted by one
+LONGEST_AMBIGUOUS = 2  # rows; of so few, the next page may look shifted by one
 PLACE_WORDS = "page pages offset skip start begin from index chunk batch cursor after pos position"
 SIZE_OR_PLACE = f"{SIZE_WORDS} {PLACE_WORDS}"
 OFFSET_WORDS = "offset skip start"
@@ -94,7 +94,7 @@ class Finding(msgspec.Struct, frozen=True):
         return self.role is not None and self.role.arguments.kind != "none"
 
 
-def find_sign_of_cut(
+def rule_out_cut(
     suspect: SuspectList,
     length: int,
     counts: Mapping[str, int],
@@ -240,7 +240,7 @@ class RoleSearch:
         self._is_mixed = False  # whether rows came again in another order, or among others
         self._lower: tuple[ArgumentLeaf, int] | None = None  # a lower bound, and its first value
         self._end: str | None = None  # the evidence that nothing follows
-        self._is_proved = False  # whether that holds for usual lengths, too
+        self._is_end_proved = False  # whether that holds for usual lengths, too
         self._weak_end: str | None = None  # the same, if nothing speaks against it
         self._other_rows: str | None = None  # an argument that gave other rows
         self._is_unclear = False  # whether rows that look alike hide what it is
@@ -273,7 +273,7 @@ class RoleSearch:
         self.counts = {n: v for n, v in self.counts.items() if n != other.larger_count}
         self.larger_count = find_larger_count(self.counts, self.length)
         together = count_rows(self.rows) if self.suspect.is_nested else 0
-        sign = find_sign_of_cut(self.suspect, self.length, self.counts, together=together)
+        sign = rule_out_cut(self.suspect, self.length, self.counts, together=together)
         return sign or (self._conclude() if self.trials else None)
 
     def _examine_size(self) -> Steps[Finding | None]:
@@ -282,7 +282,7 @@ class RoleSearch:
         # Endpoints that leave rows out after they have cut a page have shorter ones: the next page
         # decides, if there is an argument for its place.
         has_place = any(is_named_after(leaf.name, PLACE_WORDS) for leaf in self._numbers)
-        is_end = self._is_proved or (self._end and not (self._is_usual or has_place))
+        is_end = self._is_end_proved or (self._end and not (self._has_usual_length or has_place))
         if is_end and self._grown is None and self.larger_count is None:
             return self._conclude()
         if self._size is None or self._may_change(self._size):
@@ -319,17 +319,17 @@ class RoleSearch:
             # It was refused, had no effect, or brought fewer rows than it allows: a smaller value
             # decides.
             is_bound = leaf is self._reached or (leaf.value or length) < length
-            fewer = leaf.value - 1 if leaf.value and is_bound else length - 1
-            less = (yield from self._try({leaf: fewer})) if length > 1 else None
+            size = leaf.value - 1 if leaf.value and is_bound else length - 1
+            fewer = (yield from self._try({leaf: size})) if length > 1 else None
             # An endpoint that leaves rows out after it has cut a page brings fewer than that.
             is_longer = larger is not None and count_rows(larger) > count_rows(self.rows)
             is_longer &= is_named_after(leaf.name, SIZE_WORDS)  # else it may be a filter
             # The longest lists then lack exactly their last row, and the others are equal.
-            if is_longer or (less is not None and less == slice_rows(self.rows, 0, length - 1)):
+            if is_longer or (fewer is not None and fewer == slice_rows(self.rows, 0, length - 1)):
                 self._set_size(leaf, larger, asked)
                 return
-            if larger is not None or less is not None:
-                self._refute(leaf, larger or less or {})
+            if larger is not None or fewer is not None:
+                self._refute(leaf, larger or fewer or {})
 
     def _try_larger(
         self, leaf: ArgumentLeaf, asked: int, accepted: int
@@ -506,8 +506,8 @@ class RoleSearch:
         may_be_length = count_longest(other) == value < self.length
         if may_be_length and (yield from self._is_length(leaf, value)):
             return None  # of a page whose number is written, shorter ones move
-        shortest = 1 if self._grown is None else SHORTEST_SHIFT
-        if self.length <= shortest and count_rows(other):
+        ambiguous = 1 if self._grown is None else LONGEST_AMBIGUOUS
+        if self.length <= ambiguous and count_rows(other):
             return (yield from self._read_few_rows(leaf, value))
         if self.length > 1 and begins_with(other, slice_rows(self.rows, 1)):
             return (yield from self._read_shift(leaf, value, other))
@@ -518,7 +518,7 @@ class RoleSearch:
             last = value - 1 + self.length
             beyond = yield from self._try({leaf: last})
             if beyond is not None and not count_rows(beyond):
-                self._end, self._is_proved = f"`{leaf.name}: {last}` brought no row", True
+                self._end, self._is_end_proved = f"`{leaf.name}: {last}` brought no row", True
                 return None
         # Rows that look alike may come again; but not those of a larger page, and more, by chance.
         grown = self._grown or {}
@@ -579,7 +579,7 @@ class RoleSearch:
         if count_rows(other):
             self._other_rows = self._other_rows or leaf.name
         elif is_named and self.larger_count is None and self._grown is None:
-            self._end, self._is_proved = f"`{leaf.name}: {value}` brought no row", True
+            self._end, self._is_end_proved = f"`{leaf.name}: {value}` brought no row", True
         return None
 
     def _read_shift(self, leaf: ArgumentLeaf, value: int, other: Rows) -> Steps[Finding | None]:
@@ -608,7 +608,7 @@ class RoleSearch:
                 other = {path: [] for path in other}
             if wider is not None and wider != other:
                 return None
-        self._end, self._is_proved = f"`{leaf.name}: {value}` brought no further row", True
+        self._end, self._is_end_proved = f"`{leaf.name}: {value}` brought no further row", True
         return None
 
     def _find_cursor(self) -> Steps[Finding | None]:
@@ -694,7 +694,7 @@ class RoleSearch:
         if self.larger_count is not None:
             name, count = self.larger_count, self.counts[self.larger_count]
             yield Finding(f"`{name}` counts {count}, and {length} rows came")
-        if self._end is not None and (self._is_proved or not self._is_usual):
+        if self._end is not None and (self._is_end_proved or not self._has_usual_length):
             yield Finding(self._end, is_complete=True, is_of_size=size is not None)
         if self._longest > length and reached is None:
             reason = f"other arguments brought {self._longest} rows: nothing cuts here"
@@ -706,7 +706,7 @@ class RoleSearch:
                 f"`{other}` brings as many other rows: a page, or a filter? "
                 f"paging={{{other!r}: 'page'}} or paging={{{other!r}: 'filter'}} says so"
             )
-        if self._weak_end is not None and not (self._is_usual or self._has_untried_cursor):
+        if self._weak_end is not None and not (self._has_usual_length or self._has_untried_cursor):
             yield Finding(self._weak_end, is_complete=True, is_of_size=True)
         if size is not None:
             yield Finding(f"`{size.name}` allows no more than {length} rows")
@@ -727,7 +727,7 @@ class RoleSearch:
         )
 
     @property
-    def _is_usual(self) -> bool:
+    def _has_usual_length(self) -> bool:
         """Whether services cut lists at its length; with a size, at more of them."""
         return is_round(self.length) or (self._size is not None and is_usual(self.length))
 
@@ -751,7 +751,7 @@ class RoleSearch:
             ]
             if same and self.length != CAPPED_COUNT:
                 self._end = f"`{same[0]}` counts {self.length} beside fewer rows, too"
-                self._is_proved = True
+                self._is_end_proved = True
         came = (
             f"refused: {self._refusal}".removesuffix(": ")
             if rows is None
@@ -872,7 +872,7 @@ class Experiments:
         self._findings: dict[str, Finding] = {}  # by the names of the lists
         self._searches: list[RoleSearch] = []  # that are not finished
         self._steps: Steps[Finding] | None = None  # of the first of them
-        self._ended: list[RoleSearch] = []  # that found how their list goes on
+        self._with_role: list[RoleSearch] = []  # that found how their list goes on
         self._without_role: list[RoleSearch] = []  # that did not
 
     def begin(self, plan: PagingPlan, doubts: CompletenessDoubts) -> None:
@@ -898,7 +898,7 @@ class Experiments:
 
     def examine_lists(self, data: object) -> None:
         """Judge the lists of the first answer; begin experiments where they may be cut."""
-        for search in self._ended:
+        for search in self._with_role:
             suspect = search.suspect
             is_one_page = self._own_roles[suspect.coordinate].arguments.kind == "none"
             before = search.get_known_rows() if is_one_page else search.rows
@@ -924,7 +924,7 @@ class Experiments:
         self._judged_lengths[suspect.name] = Counter(lengths)
         length, together = max(lengths, default=0), sum(lengths) if suspect.is_nested else 0
         is_left_out = path is not None and not is_on_path(suspect.name, path)
-        finding = find_sign_of_cut(
+        finding = rule_out_cut(
             suspect, length, suspect.read_counts(data), can_ask=not is_left_out, together=together
         )
         if suspect.is_absent(data):
@@ -990,7 +990,7 @@ class Experiments:
             if finding.is_followed:
                 self._roles[coordinate] = finding.role
             self._own_roles[coordinate] = finding.role
-            self._ended.append(search)
+            self._with_role.append(search)
             for other in [*self._searches, *self._without_role]:
                 if other.suspect.coordinate == coordinate and (sign := other.leave_count(search)):
                     self._findings[other.suspect.name] = sign

@@ -496,10 +496,15 @@ class PagingPlan:
         and counts may be omitted, without which a list is doubted rather than not.
         """
         before = len(self.omitted)
+        infos = [field.info for field in self.fields]
+        needed = {
+            step for it in infos for path in (it.more, it.cursor, it.current) for step in path
+        }
         for names in {tuple(step for step in path if isinstance(step, str)) for path in paths}:
             for end in (n for n, name in enumerate(names, 1) if name.startswith(ADDED_PREFIX)):
                 pieces = find_pieces(self.selections, names[:end])
-                self.omitted.update(id(piece) for piece in pieces if piece.added)
+                pieces = [piece for piece in pieces if piece.added and piece.key not in needed]
+                self.omitted.update(map(id, pieces))
             waiting = find_pieces(self.selections, names) if below and not self.fields else []
             while waiting:
                 piece = waiting.pop()

@@ -186,9 +186,9 @@ def merge_defaults(document: Document, variables: Mapping[str, JSON] | None) -> 
 
 
 def read_values(arguments: Mapping[str, ValueNode], variables: dict[str, JSON]) -> dict[str, JSON]:
-    """Return the values of arguments; None for a variable without a value."""
+    """Return the values of arguments but those of a variable without a value, which are absent."""
     values = {name: value_from_ast_untyped(node, variables) for name, node in arguments.items()}
-    return {name: None if value is Undefined else value for name, value in values.items()}
+    return {name: value for name, value in values.items() if value is not Undefined}
 
 
 def iterate_fields(

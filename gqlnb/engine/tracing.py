@@ -178,7 +178,8 @@ def build_traced_adapter(adapter: SchemaAdapter, provider: object) -> SchemaAdap
     traced: Any = copy.copy(adapter)
     for name in ("_executable", "delivers_parts"):  # cached for the original
         vars(traced).pop(name, None)
-    traced.__class__ = type("TracedAdapter", (TracedAdapter, type(adapter)), {})
+    if not isinstance(adapter, TracedAdapter):
+        traced.__class__ = type("TracedAdapter", (TracedAdapter, type(adapter)), {})
     traced.tracer, traced.documents = tracer, SizedCache(MAX_DOCUMENTS)
     traced.graphql = copy_schema(adapter.graphql)
     for kind in traced.graphql.type_map.values():

@@ -10,6 +10,7 @@ order::
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import cast
@@ -131,7 +132,8 @@ def is_page_request(request: HttpRequest, rules: ServerRules) -> bool:
 
 def is_event_connection_request(request: HttpRequest, rules: ServerRules) -> bool:
     """Return whether a request belongs to :mod:`gqlnb.server.streams`."""
-    if not rules.has_subscriptions or request.path != rules.path:
+    is_too_large = len(request.body) > (rules.limits.body or sys.maxsize)
+    if is_too_large or not rules.has_subscriptions or request.path != rules.path:
         return False
     if EVENT_CONNECTION_HEADER in request.headers:
         return request.method in {"GET", "POST", "DELETE"}

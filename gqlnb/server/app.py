@@ -80,7 +80,8 @@ if TYPE_CHECKING:
 
 MAX_HEADS = 256
 MAX_INLINE_BYTES = 65_536  # compressed on the event loop, in half a millisecond
-HEAD_KEY = "gqlnb.head"  # in the state of a request that came whole: returns its head's bytes
+# In the state of a request that came whole: returns the bytes of its head, and when it was run.
+HEAD_KEY = "gqlnb.head"
 MAX_HEAD_BYTES = 2048  # so that the cache has half a megabyte at most
 # Headers without secrets, that request neither another protocol, nor a chunked body, nor
 # 100-continue.
@@ -144,7 +145,7 @@ def _encode_plain_result(result: object, *, is_json_safe: bool) -> bytes | None:
         return None
     try:
         return (dump_valid_json if is_json_safe else dump_json)({"data": result.data})
-    except (JSONError, UnicodeEncodeError):  # encode_response makes an error of it
+    except Exception:  # noqa: BLE001 - encode_response makes an error of it
         return None
 
 
@@ -273,6 +274,8 @@ class App:
         )
         self._served = _build_served_schema(schema, rules)
         self.running_requests = 0
+        # When the run of the fast path began that the executor answers next, for the log.
+        self.began: tuple[float, float] | None = None
         self._unsent_bytes = 0
         self._is_encoding = False
         self.request_log = RequestLog()
@@ -360,6 +363,7 @@ class App:
             # The executor, which answers this request now, takes it from there.
             known.is_large = encoded is not None
             known.pending_runs.append(result)
+            self.began = began
             return None
         lines = _HEADER_LINES[known_head.graphql]
         if len(encoded) >= MIN_COMPRESSED_BYTES:
@@ -390,7 +394,9 @@ class App:
         self, scope: MutableMapping[str, Any], receive: Receive, send: Send
     ) -> None:
         served = self._served
-        exchange = AsgiExchange(parse_scope(scope), self.request_log, self.slots, receive, send)
+        exchange = AsgiExchange(
+            parse_scope(scope), self.request_log, self.slots, receive, send, read_clocks()
+        )
         await serve_websocket(served.streams, exchange, served.rules, scope)
 
     async def _handle_lifespan(
@@ -408,9 +414,9 @@ class App:
         self, scope: MutableMapping[str, Any], receive: Receive, send: Send
     ) -> None:
         served = self._served  # read once: another thread may replace it
-        began, rules, request = read_clocks(), served.rules, parse_scope(scope)
+        head, ran = scope.get("state", {}).get(HEAD_KEY, lambda: (None, None))()
+        began, rules, request = ran or read_clocks(), served.rules, parse_scope(scope)
         closing = _CLOSE_HEADER if scope.get("http_version", "1.1") < "2" else ()
-        head = scope.get("state", {}).get(HEAD_KEY, lambda: None)()
         request, response = await self._check_head(request, served, head)
         if response is not None:
             self.request_log.add_request(began, response)
@@ -430,7 +436,7 @@ class App:
             return  # the client has disconnected
         request = replace(request, body=body)
         if served.streams is not None:
-            exchange = AsgiExchange(request, self.request_log, self.slots, receive, send)
+            exchange = AsgiExchange(request, self.request_log, self.slots, receive, send, began)
             if not more and is_event_connection_request(request, rules):
                 await self._event_connections.answer(served.streams, exchange)
                 return

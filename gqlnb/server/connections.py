@@ -280,11 +280,12 @@ class HttpConnection(WatchedConnection, HttpToolsProtocol):
             self.transport.write(b"".join((STATUS_LINE[status], self.watcher.date, rest)))
             self.mark_idle()
             return
+        began, app.began = app.began, None
         self._parse(data)
         if self._is_whole_request(len(data) - end):
             # Before the application runs. A function, as uvicorn's trace has the text of the scope,
             # and heads may have a token.
-            self.scope["state"][HEAD_KEY] = lambda: head
+            self.scope["state"][HEAD_KEY] = lambda: (head, began)
 
     def _parse(self, data: bytes) -> None:
         """Parse data, and check the limits unless it is a complete request."""

@@ -283,6 +283,8 @@ class AsgiExchange(NamedTuple):
         The count of streamed operations.
     receive, send
         The ASGI callables.
+    began
+        When the request came, for the log.
     """
 
     request: HttpRequest
@@ -290,6 +292,7 @@ class AsgiExchange(NamedTuple):
     slots: StreamSlots
     receive: Receive
     send: Send
+    began: tuple[float, float]
 
 
 class StreamFormat(NamedTuple):
@@ -436,7 +439,7 @@ async def send_response(
 async def _respond(exchange: AsgiExchange, response: Response, rules: ServerRules) -> None:
     """Log and send a response in the place of a stream."""
     response = add_cors_headers(response, exchange.request, rules)
-    exchange.request_log.add_request(read_clocks(), response, len(exchange.request.body))
+    exchange.request_log.add_request(exchange.began, response, len(exchange.request.body))
     await send_response(exchange.send, response, None, ())
 
 

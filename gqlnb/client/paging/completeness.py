@@ -360,13 +360,18 @@ def is_empty_promise(cursor: ListCursor) -> bool:
 
     Such a cursor loses the rows after a null, as no value is greater than it.
     """
+    place = cursor.place
+    if cursor.field.backward:
+        is_offset = are_offsets([place.position])
+    else:  # a number that is not that of the rows so far is a value
+        is_offset = detect_offset_format(place.position, place.received) is not None
     return (
-        cursor.field.is_connection
+        not is_offset
+        and cursor.field.is_connection
         and bool(cursor.field.info.more)
-        and cursor.place.pages > 1
+        and place.pages > 1
         and not cursor.evidence.last_length
         and cursor.evidence.was_promised
-        and not are_offsets([cursor.place.position])
     )
 
 

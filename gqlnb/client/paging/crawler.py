@@ -602,14 +602,15 @@ class Crawler:
         page = get_at_path(result.data, steps)
         lookup = field.anchor.lookup if cursor.key is not None and field.anchor else None
         errors = move_errors(result.errors, steps, cursor.path, cursor.count_lengths())
-        if field.is_plain and isinstance(page, list):
-            page = {PLAIN_LIST_STEP: page}
+        page = {PLAIN_LIST_STEP: page} if field.is_plain and isinstance(page, list) else page
         if not isinstance(page, dict) and (
             cursor.evidence.is_verifying or (not result.errors and self._is_behind_last(cursor))
         ):
             self._end_list(cursor, COMPLETE)
             return
         within = move_errors(result.errors, steps, (), {})
+        if self._leave_out_refused(cursor, [read_error_path(error) for error in within]):
+            return
         is_failed = any(is_transient_error(error) and not error["path"] for error in within)
         if not isinstance(page, dict) or (is_failed and not cursor.attempts):
             # A page that perhaps does not exist leaves a doubt, but does not make the data partial.
@@ -640,6 +641,17 @@ class Crawler:
             count = cursor.evidence.last_length + overlap
             self._sizes.note_answer(field, size, count, request.cost, goes_on=goes_on)
 
+    def _leave_out_refused(self, cursor: ListCursor, paths: Sequence[ResponsePath]) -> bool:
+        """Reopen a list whose page has errors of added fields; return whether it was reopened."""
+        refused = [path for path in paths if any(ADDED_PREFIX in str(step) for step in path)]
+        steps = cursor.field.steps
+        is_new = self._plan.omit_refused([(*steps, *path) for path in refused])
+        if not refused or (cursor.attempts and not is_new):
+            return False
+        cursor.attempts += 1
+        self._open.append(cursor)
+        return True
+
     def _is_misplaced(self, cursor: ListCursor, page: Mapping[str, Any], size: int | None) -> bool:
         """Return whether a page is not the next one, and is now requested in another way."""
         if cursor.field.kind == "page":
@@ -662,6 +674,9 @@ class Crawler:
         self, cursor: ListCursor, request: PageRequest, errors: list[Mapping[str, Any]]
     ) -> None:
         """Request a page again that came as null if it may then be answered, else end its list."""
+        if cursor.go_to_end_cursor():
+            self._open.append(cursor)
+            return
         cursor.attempts += 1
         is_alone = len(request.cursors) == 1
         # The fields of a request may share what serves only one of them at a time, such as a

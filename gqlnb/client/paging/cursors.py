@@ -238,16 +238,15 @@ class DuplicateFilter:
         items = page[main.key]
         self.nulls += sum(get_node(item, main) is None for item in items)
         parallel = [page[e.key] for e in lists if e is not main and len(page[e.key]) == len(items)]
-        if self._pages == 1 and not main.ids and main.cursor is not None:
-            cursors = [e.get(main.cursor) if isinstance(e, dict) else None for e in items]
-            self._uses_offsets = are_offsets(cursors)
-        if self._uses_offsets:  # an item that moves gets another cursor, so compare without it
-            bare = (_omit_field(item, main.cursor) for item in items)
-            self._count_repeated_items(zip(bare, *parallel, strict=True))
+        self._compare_without_cursors(main, items, parallel)
         keys = [
             identify_item(item, main, [values[n] for values in parallel])
             for n, item in enumerate(items)
         ]
+        if None in keys and not any(keys) and any(get_node(item, main) for item in items):
+            # The endpoint gives none of the identifiers, or they were left out after an error.
+            values = [page[each.key] for each in lists]
+            return self._check_repeated_page(values, counted=counted, is_short=is_short)
         distinct = set(keys)
         is_plain = len(distinct) == len(keys) and None not in distinct
         if is_plain and self._known.add_new(distinct):  # as on most pages
@@ -272,6 +271,17 @@ class DuplicateFilter:
                 values[:] = [values[number] for number in new]
             self.duplicates += removed
         return removed
+
+    def _compare_without_cursors(
+        self, main: ItemList, items: Sequence[Any], parallel: Sequence[Sequence[Any]]
+    ) -> None:
+        """Count the repeated items of a page whose cursors are offsets: one that moves changes."""
+        if self._pages == 1 and not main.ids and main.cursor is not None:
+            cursors = [e.get(main.cursor) if isinstance(e, dict) else None for e in items]
+            self._uses_offsets = are_offsets(cursors)
+        if self._uses_offsets:
+            bare = (_omit_field(item, main.cursor) for item in items)
+            self._count_repeated_items(zip(bare, *parallel, strict=True))
 
     def _count_repeated_items(self, items: Iterable[object]) -> None:
         """Count the items equal to items of earlier pages, and those equal within the page."""
@@ -360,6 +370,11 @@ def build_key(item: object, items: ItemList) -> Hashable:
     # A cursor alone would not do: those that are positions are the same for other items.
     key = identify_item(item, items, ()) if items.ids else None
     return repr(item) if key is None else key
+
+
+def build_row_key(item: object, items: ItemList) -> Hashable:
+    """Return the key of an item, without the fields of its edge, which may change meanwhile."""
+    return build_key(item, items._replace(edge_fields=()))
 
 
 def _print_leaves(item: object) -> str:
@@ -617,6 +632,7 @@ class ListCursor:
     )
     last_page: object = None
     _cursor_before: str | None = None  # the last row, on the first page
+    _end_cursor: Position | None = None  # of that page, while the next one repeats its last row
     _last_keys: dict[str, Hashable] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -705,11 +721,16 @@ class ListCursor:
 
     def is_rounded_down(self, page: Mapping[str, Any], size: int | None) -> bool:
         """Return whether a page begins before its offset, which is no multiple of its size."""
-        # remult computes the number of a page from an offset, and drops the rest.
-        place = self.place
+        # remult computes the number of a page from an offset, and drops the rest. Rows come again
+        # behind a short page, too, as rows were left out of it; and a list that began at such an
+        # offset began before it.
+        place, evidence = self.place, self.evidence
         if self.field.kind != "offset" or place.overlap or self.is_grown:
             return False
         if size is None or not isinstance(place.position, int) or not place.position % size:
+            return False
+        is_short = evidence.has_short_pages or evidence.last_length < (place.requested_size or 0)
+        if is_short or place.start % size:
             return False
         first = {key: rows[:1] for key, rows in page.items() if isinstance(rows, list)}
         return any(each.is_repeat(first) for each in self.filters)
@@ -818,7 +839,7 @@ class ListCursor:
         is_large = (self.place.requested_size or 0) >= MIN_OVERLAPPING_PAGE
         self.place.overlap = int(can_overlap and is_large and all(lists))
         pairs = zip(self.field.items, lists, strict=True)
-        self._last_keys = {each.key: build_key(items[-1], each) for each, items in pairs if items}
+        self._last_keys = {each.key: build_row_key(rows[-1], each) for each, rows in pairs if rows}
 
     def repeat_last_row(self, page: Mapping[str, Any]) -> None:
         """Let the second page begin with the last row of the first, if rows have cursors.
@@ -829,14 +850,24 @@ class ListCursor:
         if self._cursor_before is not None:
             self.begin_overlap(page)
         if self._cursor_before is not None and self.place.overlap:
-            self.place.position = self._cursor_before
+            self._end_cursor, self.place.position = self.place.position, self._cursor_before
         self._cursor_before = None
+
+    def go_to_end_cursor(self) -> bool:
+        """Return whether the next page repeats the last row, and begin it behind that row again.
+
+        For endpoints that take the end cursors of pages alone.
+        """
+        if self._end_cursor is None:
+            return False
+        self.place.position, self.place.overlap, self._end_cursor = self._end_cursor, 0, None
+        return True
 
     def remove_overlap(self, page: Mapping[str, Any]) -> bool:
         """Remove the item that a page repeats; return whether it begins with that item."""
         for each in self.field.items:
             items = page.get(each.key)
-            if not items or build_key(items[0], each) != self._last_keys[each.key]:
+            if not items or build_row_key(items[0], each) != self._last_keys[each.key]:
                 return False
         for each in self.field.items:
             del page[each.key][0]

@@ -442,7 +442,7 @@ class RoleSearch:
         count = self.counts.get(self.larger_count or "")
         if count is not None and length < count:
             is_end, reason = False, f"`{self.larger_count}` counts {count}, and {reason}"
-        elif self._is_unclear:
+        elif self._is_unclear or self._other_rows is not None:
             is_end, reason = False, f"{reason}, and `{self._other_rows}` brings other rows"
         # A larger page with the same number has other rows, which may look alike.
         others = (leaf.value or 0 for leaf in self._numbers if leaf is not size and leaf.is_written)
@@ -992,7 +992,8 @@ class Experiments:
             self._own_roles[coordinate] = finding.role
             self._with_role.append(search)
             for other in [*self._searches, *self._without_role]:
-                if other.suspect.coordinate == coordinate and (sign := other.leave_count(search)):
+                is_beside = other.suspect.steps == search.suspect.steps
+                if is_beside and (sign := other.leave_count(search)):
                     self._findings[other.suspect.name] = sign
                     self._searches = [each for each in self._searches if each is not other]
         elif finding.role is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Container, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graphql import GraphQLError, GraphQLObjectType, get_named_type, get_nullable_type, is_leaf_type
@@ -38,7 +38,7 @@ class MockObject:
     key
         The number from which all its values are generated.
     known_values
-        Values of fields that are not generated, its id above all.
+        Values of fields that are not generated, its id above all, or partials that make them.
     mutation_input
         The input of the mutation that returns the object.
     choice
@@ -61,7 +61,8 @@ class MockObject:
 
     def __getitem__(self, name: str) -> Value:
         if self.known_values is not None and name in self.known_values:
-            return self.known_values[name]
+            known = self.known_values[name]
+            return known() if type(known) is partial else known
         if name not in self.kind.type.fields:
             raise KeyError(name)
         return self.kind.get_recipe(name)(self, {})
@@ -359,7 +360,7 @@ def build_page(
     make_item: Callable[[int], object],
     get_type: Callable[[Any], MockType],
 ) -> dict[str, object]:
-    """Return the values of a connection's fields for a page.
+    """Return the values of a connection's fields for a page; those that are dear as partials.
 
     Parameters
     ----------
@@ -379,33 +380,40 @@ def build_page(
         type_, inner = get_nullable_type(field.type), get_named_type(field.type)
         if is_list_type(type_):
             if name == "nodes":
-                values[name] = [make_item(place) for place in places]
+                values[name] = partial(_list_nodes, places, make_item)
             elif name == "edges" and "node" in getattr(inner, "fields", ()):
-                kind = get_type(inner)
-                values[name] = [
-                    build_edge(kind.create_numbered(owner.key, place), place, make_item(place))
-                    for place in places
-                ]
+                values[name] = partial(_list_edges, owner, get_type(inner), places, make_item)
         elif name in COUNT_FIELDS and inner.name == "Int":
             values[name] = total
         elif name == "pageInfo" and is_object_type(inner):
-            info: dict[str, object] = {
-                "hasPreviousPage": places.start > 0 and total > 0,
-                "hasNextPage": places.stop < total,
-                "startCursor": places.start if places else None,
-                "endCursor": places.stop - 1 if places else None,
-            }
-            kind = get_type(inner)
-            parts = format_page_parts(inner, info)
-            values[name] = MockObject(kind, owner.key ^ kind.salt, parts)
+            values[name] = partial(_build_info, owner, get_type(inner), total, places)
     return values
 
 
-def build_edge(edge: MockObject, place: int, node: object) -> MockObject:
-    """Return an edge with its cursor and its node."""
-    own = {**format_page_parts(edge.kind.type, {"cursor": place}), "node": node}
-    edge.known_values = {**(edge.known_values or {}), **own}
-    return edge
+def _list_nodes(places: range, make_item: Callable[[int], object]) -> list[object]:
+    return [make_item(place) for place in places]
+
+
+def _list_edges(
+    owner: MockObject, kind: MockType, places: range, make_item: Callable[[int], object]
+) -> list[MockObject]:
+    edges = []
+    for place in places:
+        edge = kind.create_numbered(owner.key, place)
+        own = {**format_page_parts(kind.type, {"cursor": place}), "node": make_item(place)}
+        edge.known_values = {**(edge.known_values or {}), **own}
+        edges.append(edge)
+    return edges
+
+
+def _build_info(owner: MockObject, kind: MockType, total: int, places: range) -> MockObject:
+    info: dict[str, object] = {
+        "hasPreviousPage": places.start > 0 and total > 0,
+        "hasNextPage": places.stop < total,
+        "startCursor": places.start if places else None,
+        "endCursor": places.stop - 1 if places else None,
+    }
+    return MockObject(kind, owner.key ^ kind.salt, format_page_parts(kind.type, info))
 
 
 def format_page_parts(kind: GraphQLObjectType, values: dict[str, object]) -> dict[str, object]:

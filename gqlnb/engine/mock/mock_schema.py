@@ -487,7 +487,7 @@ def build_resolver(
             return resolve_partial_object(kind, name, root, args)
         known = root.known_values
         if known is not None and name in known:
-            return known[name]
+            return root[name]
         return recipe(root, args)
 
     generate.__qualname__ = "generated"  # its name in an explanation

@@ -198,8 +198,8 @@ class Widget(anywidget.AnyWidget):
         def answer() -> Message | None:
             if message.get("kind") == "front" and self._view:
                 return {"kind": "front", **load_front_end(self._view)}
-            parts = {"buffers": buffers} if buffers else {}
-            return self._handle_view_message({**message, **parts})
+            # Those of the message itself are not binary parts.
+            return self._handle_view_message({**message, "buffers": buffers or ()})
 
         self._send_result_or_error(answer, message)
 

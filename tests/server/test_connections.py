@@ -44,7 +44,7 @@ def event_loop_library(request, monkeypatch):
     """Run each test on uvloop, and on asyncio's own loop as where uvloop is not installed."""
     if request.param == "asyncio":
         monkeypatch.setitem(sys.modules, "uvloop", None)
-    monkeypatch.setattr("gqlnb.server.app.LINGER_SECONDS", SOON)
+    monkeypatch.setattr("gqlnb.server.streams.LINGER_SECONDS", SOON)
 
 
 @pytest.fixture

@@ -745,7 +745,8 @@ class _VariableDefinitionsState(ValueState, DirectiveState):
 
     def __init__(self, parser: CursorParser) -> None:
         super().__init__(parser)
-        self.words: list[str] = []
+        self.words: list[str] = []  # of the last definition
+        parser.variables = {}
 
     def read_token(self, kind: str, text: str) -> None:
         """Read one token of a definition."""
@@ -755,8 +756,8 @@ class _VariableDefinitionsState(ValueState, DirectiveState):
             self.parser.leave(_VariableDefinitionsState)
             self.parser.stack[-1].read_token(kind, text)
         else:
-            self.words.append(text)
-            self.parser.variables = find_variables(self.words)
+            self.words = ["$"] if text == "$" else [*self.words, text]
+            self.parser.variables |= find_variables(self.words)
             if text in ("$", ":", "="):
                 self.after = text
             elif self.after == "=" and text != "@":
@@ -767,8 +768,7 @@ class _VariableDefinitionsState(ValueState, DirectiveState):
 
     def _read_type(self) -> str:
         """Return the type of the last variable as far as it is written."""
-        last = self.words[::-1].index("$") if "$" in self.words else 0
-        return _read_variable(self.words[len(self.words) - last + 2 :]).type
+        return _read_variable(self.words[3:]).type if self.words[:1] == ["$"] else ""
 
     def _get_type(self) -> Expected:
         return self.parser.parse_type_text(self._read_type())

@@ -198,8 +198,10 @@ class Widget(anywidget.AnyWidget):
         def answer() -> Message | None:
             if message.get("kind") == "front" and self._view:
                 return {"kind": "front", **load_front_end(self._view)}
-            # Those of the message itself are not binary parts.
-            return self._handle_view_message({**message, "buffers": buffers or ()})
+            # What the page itself calls so is no binary part.
+            content = {key: value for key, value in message.items() if key != "buffers"}
+            parts = {"buffers": buffers} if buffers else {}
+            return self._handle_view_message({**content, **parts})
 
         self._send_result_or_error(answer, message)
 

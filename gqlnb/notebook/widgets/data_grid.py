@@ -10,11 +10,12 @@ import io
 import json
 import operator
 import re
-from contextlib import suppress
-from functools import cached_property, lru_cache
-from itertools import pairwise
-from threading import RLock
-from typing import TYPE_CHECKING, Any
+from collections import OrderedDict
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice, pairwise
+from threading import Lock, RLock
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -169,13 +170,20 @@ def _build_values(array: pa.Array) -> dict[str, object] | None:
         parts.append({"count": others, "label": more, "filter": ""})
     if missing := len(array) - len(present):
         parts.append({"count": missing, "label": "missing", "filter": "="})
-    return {"kind": "values", "parts": parts, "said": format_count(len(counted), "different value")}
+    return {
+        "kind": "values",
+        "parts": parts,
+        "said": format_count(len(counted), "different value"),
+    }
 
 
 def _write_filter(text: str) -> str:
     """Return the filter for a value; empty for one that a box would change."""
     is_plain = text == text.strip() and text.isprintable() and 0 < len(text) <= 200
     return f"={text}" if is_plain else ""
+
+
+Rows: TypeAlias = "NDArray[np.intp] | slice | list[int]"
 
 
 CELL = 200  # characters of a cell; no column is wider
@@ -285,7 +293,7 @@ class GridColumn:
             "picture": picture,
         }
 
-    def format_rows(self, rows: NDArray[np.intp]) -> list[str | None]:
+    def format_rows(self, rows: Rows) -> list[str | None]:
         """Return the texts of rows; None for missing values."""
         values = self.values.iloc[rows].tolist()
         return [None if is_missing(value) else self._format_cell(value) for value in values]
@@ -297,21 +305,16 @@ class GridColumn:
     def format_full(self, row: int) -> str | None:
         """Return the full value of a row as text; None for a missing value."""
         value = self.values.iloc[row]
-        if is_missing(value):
-            return None
-        text = _write_value(value, indent=2)
-        more = f" … ({len(text):,} characters)" if len(text) > FULL else ""
-        return clean_text(text[:FULL]) + more
+        return None if is_missing(value) else _format_whole(value)
 
     def build_items(self, row: int) -> dict[str, object] | None:
         """Return the first items of a nested list as a table; None for another value."""
         value: Any = unwrap_array(self.values.iloc[row])
         return encode_grid(build_inner_grid(value)) if is_nested(value) else None
 
-    def format_for_clipboard(self, rows: NDArray[np.intp]) -> list[str]:
+    def format_for_clipboard(self, rows: Rows) -> list[str]:
         """Return the values of rows as text for the clipboard."""
-        values = self.values.iloc[rows].tolist()
-        return ["" if is_missing(value) else _write_value(value) for value in values]
+        return [_format_pasted(value) for value in self.values.iloc[rows].tolist()]
 
     @cached_property
     def arrow(self) -> pa.Array | None:
@@ -328,8 +331,7 @@ class GridColumn:
             return None
         if pa.types.is_dictionary(found.type):
             found = found.cast(found.type.value_type)
-        is_foreign = isinstance(found.type, pa.BaseExtensionType)
-        if is_foreign or pa.types.is_nested(found.type) or pa.types.is_null(found.type):
+        if is_unordered(found.type):
             return None
         return found.cast(pa.float32()) if pa.types.is_float16(found.type) else found
 
@@ -338,11 +340,16 @@ class GridColumn:
         """The sort keys: the Arrow values, else the rank of each value."""
         if self.arrow is not None:
             return self.arrow
+        values = self.values.tolist()
+        present = [at for at, value in enumerate(values) if not is_missing(value)]
         # Values without an order in Arrow are sorted by their text.
-        show = self.show if self.kind != "number" else lambda value: value
-        keys = [None if is_missing(value) else show(value) for value in self.values.tolist()]
-        ranks = pd.Series(keys, dtype=object).rank(method="dense")
-        return pa.array(ranks, from_pandas=True)
+        keys = values if self.kind == "number" else [self.show(value) for value in values]
+        ranks: list[int | None] = [None] * len(values)
+        last, rank = None, -1
+        for at in sorted(present, key=keys.__getitem__):
+            rank += rank < 0 or keys[at] != last
+            last, ranks[at] = keys[at], rank
+        return pa.array(ranks, pa.int64())
 
     @cached_property
     def text(self) -> pa.Array:
@@ -422,15 +429,41 @@ def _is_text(kind: pa.DataType) -> bool:
     return any((types.is_string(kind), types.is_large_string(kind), types.is_string_view(kind)))
 
 
+def is_unordered(kind: pa.DataType) -> bool:
+    """Return whether Arrow cannot sort a type."""
+    known = pa.types.is_nested(kind) or pa.types.is_null(kind)
+    return bool(known or isinstance(kind, pa.BaseExtensionType))
+
+
 def _is_time(kind: pa.DataType) -> bool:
     return any((pa.types.is_timestamp(kind), pa.types.is_date(kind)))
 
 
-def _write_value(value: Any, indent: int | None = None) -> str:  # noqa: ANN401 - of any column
-    value = unwrap_array(value)
+def _format_whole(value: object) -> str:
+    """Format a value on several lines, without control characters."""
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
     if isinstance(value, (dict, list, tuple)):
-        return json.dumps(value, ensure_ascii=False, indent=indent, default=describe_value)
-    return value if isinstance(value, str) else describe_value(value)
+        encoder = json.JSONEncoder(ensure_ascii=False, indent=2, default=describe_value)
+        text = "".join(islice(encoder.iterencode(value), FULL))
+    elif isinstance(value, str):
+        text = value
+    else:
+        text = describe_value(value)
+    more = f" … ({len(text):,} characters)" if len(text) > FULL else ""
+    return clean_text(text[:FULL]) + more
+
+
+def _format_pasted(value: object) -> str:
+    if is_missing(value):
+        return ""
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if isinstance(value, (dict, list, tuple)):
+        return json.dumps(value, ensure_ascii=False, default=describe_value)
+    if isinstance(value, str):
+        return value
+    return describe_value(value)
 
 
 FILTER_LENGTH = 1000  # characters of a filter
@@ -444,41 +477,80 @@ NUMBER = r"[-+]?(?:\d[\d,_]*(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?"
 TIME = r"\d{4}[0-9:.TZ+ -]*"
 
 
-def compute_order(
-    columns: Sequence[GridColumn],
-    rows: int,
-    sort: tuple[tuple[int, bool], ...] = (),
-    filters: tuple[tuple[int, str], ...] = (),
-    words: str = "",
-) -> NDArray[np.intp]:
-    """Return the numbers of the selected rows in order.
+@dataclass(frozen=True, slots=True)
+class GridQuery:
+    """The sort order, filters and search of a view.
 
-    Parameters
+    Attributes
     ----------
-    columns, rows
-        The columns, and the number of rows.
     sort
         Pairs of a column number and ``True`` for descending order, most significant first.
     filters
         Pairs of a column number and the text of its filter.
-    words
+    find
         Words to search in all columns.
+    """
+
+    sort: tuple[tuple[int, bool], ...] = ()
+    filters: tuple[tuple[int, str], ...] = ()
+    find: str = ""
+
+
+def read_query(message: Any, columns: int) -> GridQuery:  # noqa: ANN401 - JSON of a view
+    """Parse the query of a front end.
+
+    Raises
+    ------
+    QueryError
+        If it is not a query for a grid with that number of columns.
+    """
+    try:
+        sort = tuple(
+            (_check_column(at, columns), bool(down)) for at, down in message.get("sort", ())
+        )
+        filters = tuple(
+            (_check_column(int(at), columns), str(text)[:FILTER_LENGTH])
+            for at, text in message.get("filters", {}).items()
+            if str(text).strip()
+        )
+        return GridQuery(sort, filters, str(message.get("find", ""))[:FILTER_LENGTH].strip())
+    except (AttributeError, TypeError, ValueError):
+        pass
+    msg = "The query does not fit this grid. Run the cell again."
+    raise QueryError(msg)
+
+
+def _check_column(at: object, columns: int) -> int:
+    if not isinstance(at, int) or not 0 <= at < columns:
+        raise ValueError
+    return at
+
+
+def compute_order(
+    query: GridQuery, columns: Sequence[GridColumn], rows: int
+) -> NDArray[np.intp] | None:
+    """Return the numbers of the selected rows in order; None for all rows unsorted.
 
     Raises
     ------
     QueryError
         If a filter cannot be parsed.
     """
-    masks = [_build_mask(columns[at], text) for at, text in filters]
-    if words:
-        masks.append(_find_words(words, columns, rows))
-    selected = np.flatnonzero(_combine_masks(masks)) if masks else np.arange(rows)
-    if not sort:
+    selected: NDArray[np.intp] | None = None
+    masks = [_build_mask(columns[at], text.strip()) for at, text in query.filters]
+    if query.find:
+        masks.append(_find_words(query.find, columns, rows))
+    if masks:
+        selected = np.flatnonzero(_combine_masks(masks))
+    if not query.sort:
         return selected
-    keys = {f"{n}": columns[at].ranks for n, (at, _) in enumerate(sort)}
-    table = pa.table(keys).take(pa.array(selected))
-    ways = [(f"{n}", "descending" if down else "ascending") for n, (_, down) in enumerate(sort)]
-    order: NDArray[np.intp] = selected[pc.sort_indices(table, sort_keys=ways).to_numpy()]
+    keys = {f"{n}": columns[at].ranks for n, (at, _) in enumerate(query.sort)}
+    table = pa.table(keys) if selected is None else pa.table(keys).take(pa.array(selected))
+    ways = [
+        (f"{n}", "descending" if down else "ascending") for n, (_, down) in enumerate(query.sort)
+    ]
+    places = pc.sort_indices(table, sort_keys=ways).to_numpy()
+    order: NDArray[np.intp] = places.astype(np.intp) if selected is None else selected[places]
     return order
 
 
@@ -574,28 +646,33 @@ def _filter_times(column: GridColumn, text: str) -> NDArray[np.bool_]:
     tests = _parse_comparisons(text, TIME)
     if not tests and text[0].isdigit():
         return _filter_text(column, text)  # a time of day
+    if not tests:
+        raise QueryError(_describe_bad_date(text, column))
     arrow: pa.Array = column.arrow  # not None: the kind of the column is "time"
     zone = getattr(arrow.type, "tz", None)
-    spans = []
-    with suppress(ValueError, TypeError, OverflowError):
-        spans = [(name, *_find_span(end, zone)) for name, end in tests]
-    if not spans:
-        msg = (
-            f"{sanitize_text(text, 80)!r} in the filter of column "
-            f"{sanitize_text(column.label, 80)!r} is not a date. Write 2024, >2024-03, "
-            "<=2024-03-31, >2024-03-31 12:00, 2024-01..2024-03, or = for missing."
-        )
-        raise QueryError(msg)
     moments = arrow.cast(pa.timestamp("us", zone)).cast(pa.int64())
     values = pd.Series(pd.arrays.ArrowExtensionArray(moments))
+    spans = [(name, *_find_span(end, zone, column)) for name, end in tests]
     return _combine_masks([_compare(values, *span) for span in spans])
 
 
-def _find_span(text: str, zone: str | None) -> tuple[int, int]:
+def _find_span(text: str, zone: str | None, column: GridColumn) -> tuple[int, int]:
     """Return the first and the last microsecond of a date."""
-    period = pd.Period(text.strip())
-    ends = [period.start_time, period.end_time]
-    return tuple(int(end.tz_localize(zone).value // 1000) for end in ends)  # type: ignore[return-value]
+    try:
+        period = pd.Period(text.strip())
+        ends = [period.start_time, period.end_time]
+        return tuple(int(end.tz_localize(zone).value // 1000) for end in ends)  # type: ignore[return-value]
+    except (ValueError, TypeError, OverflowError):
+        pass
+    raise QueryError(_describe_bad_date(text, column))
+
+
+def _describe_bad_date(text: str, column: GridColumn) -> str:
+    return (
+        f"{sanitize_text(text, 80)!r} in the filter of column {sanitize_text(column.label, 80)!r} "
+        "is not a date. Write 2024, >2024-03, <=2024-03-31, >2024-03-31 12:00, 2024-01..2024-03, "
+        "or = for missing."
+    )
 
 
 WINDOW = 1000  # limit of rows of one answer; the front end requests 200
@@ -618,26 +695,21 @@ class GridSource:
         self._frame = frame
         self._caption = describe_frame(frame) if isinstance(frame, pd.DataFrame) else ""
         self._lock = RLock()
-        self._orders = lru_cache(ORDERS)(
-            lambda *query: compute_order(self.columns, len(self._frame), *query)
-        )
+        self._columns: list[GridColumn] | None = None
+        self._orders: OrderedDict[GridQuery, NDArray[np.intp] | None] = OrderedDict()
+        # One lock per query: two views with the same query share the work, others do not wait.
+        self._order_locks: dict[GridQuery, Lock] = {}
 
-    @cached_property
+    def __len__(self) -> int:
+        return len(self._frame)
+
+    @property
     def columns(self) -> list[GridColumn]:
-        """The levels of the index, then the columns; an Arrow table gets row numbers."""
-        frame = self._frame
-        if not isinstance(frame, pd.DataFrame):
-            numbers = GridColumn(None, pd.Series(np.arange(frame.num_rows)), index=True)
-            arrays = map(pd.arrays.ArrowExtensionArray, frame.columns)
-            pairs = zip(frame.column_names, arrays, strict=True)
-            return [numbers, *(GridColumn(name, pd.Series(array)) for name, array in pairs)]
-        index = frame.index
-        levels = [
-            GridColumn(name, pd.Series(index.get_level_values(at).array), index=True)
-            for at, name in enumerate(index.names)
-        ]
-        columns = [GridColumn(name, frame.iloc[:, at]) for at, name in enumerate(frame.columns)]
-        return [*levels, *columns]
+        """The levels of the index, then the columns."""
+        with self._lock:
+            if self._columns is None:
+                self._columns = build_columns(self._frame)
+            return self._columns
 
     def answer(self, message: Mapping[str, object]) -> dict[str, object]:
         """Answer one message of a grid.
@@ -647,20 +719,11 @@ class GridSource:
         QueryError
             If a filter cannot be parsed, or too many cells are requested.
         """
-        query: Any = message.get("query") or {}
-        filters = (
-            (int(at), text[:FILTER_LENGTH].strip()) for at, text in query.get("filters", {}).items()
-        )
-        with self._lock:  # two views with the same query share the work
-            order: NDArray[np.intp] = self._orders(
-                tuple((at, bool(down)) for at, down in query.get("sort", ())),
-                tuple((at, text) for at, text in filters if text),
-                query.get("find", "")[:FILTER_LENGTH].strip(),
-            )
+        query = read_query(message.get("query") or {}, len(self.columns))
         match message:
             case {"ask": "about"}:
                 return {
-                    "rows": len(self._frame),
+                    "rows": len(self),
                     "caption": self._caption,
                     "columns": [column.describe() for column in self.columns],
                 }
@@ -671,34 +734,38 @@ class GridSource:
                 "from": int(a),
                 "to": int(b),
             }:
-                return self.get_window(order, slice(start, end), slice(a, b))
+                return self.get_window(query, slice(start, end), slice(a, b))
             case {"ask": "cell", "row": int(row), "column": int(at)}:
-                return self.get_cell(order, row, at)
+                return self.get_cell(query, row, at)
             case {"ask": "csv"}:
-                return {"text": self.write_csv(order)}
+                return {"text": self.write_csv(query)}
             case {"ask": "copy", "rows": [int(a), int(b)], "columns": [int(c), int(d)]}:
-                return {"text": self.copy_cells(order, slice(a, b), slice(c, d))}
+                return {"text": self.copy_cells(query, slice(a, b), slice(c, d))}
         msg = "The grid sent an unknown message. Run the cell again."
         raise QueryError(msg)
 
-    def get_window(self, order: NDArray[np.intp], rows: slice, columns: slice) -> dict[str, object]:
+    def get_window(self, query: GridQuery, rows: slice, columns: slice) -> dict[str, object]:
         """Return the cells of a window by column, and the number of rows of the query."""
-        start, end = clamp_range(rows, len(order), WINDOW)
+        order = self.get_order(query)
+        count = len(self) if order is None else len(order)
+        start, end = clamp_range(rows, count, WINDOW)
         first, last = clamp_range(columns, len(self.columns), WIDE)
-        cells = [column.format_rows(order[start:end]) for column in self.columns[first:last]]
-        return {"rows": len(order), "start": start, "from": first, "cells": cells}
+        at = np.arange(start, end) if order is None else order[start:end]
+        cells = [column.format_rows(at) for column in self.columns[first:last]]
+        return {"rows": count, "start": start, "from": first, "cells": cells}
 
-    def get_cell(self, order: NDArray[np.intp], row: int, at: int) -> dict[str, object]:
+    def get_cell(self, query: GridQuery, row: int, at: int) -> dict[str, object]:
         """Return the full text of a cell, and the items of a nested list as a table.
 
         Both are None if the cell is missing or out of range.
         """
-        if not 0 <= row < len(order):
+        order = self.get_order(query)
+        if not 0 <= row < (len(self) if order is None else len(order)):
             return {"text": None, "items": None}
-        column, place = self.columns[at], int(order[row])
+        column, place = self.columns[at], row if order is None else int(order[row])
         return {"text": column.format_full(place), "items": column.build_items(place)}
 
-    def copy_cells(self, order: NDArray[np.intp], rows: slice, columns: slice) -> str:
+    def copy_cells(self, query: GridQuery, rows: slice, columns: slice) -> str:
         """Return cells as tab-separated values, with a header if all rows are selected.
 
         Raises
@@ -706,7 +773,8 @@ class GridSource:
         QueryError
             If the cells are too many for the clipboard.
         """
-        count = len(order)
+        order = self.get_order(query)
+        count = len(self) if order is None else len(order)
         start, end = clamp_range(rows, count, count)
         copied = self.columns[slice(*clamp_range(columns, len(self.columns), len(self.columns)))]
         if (end - start) * len(copied) > COPIED:
@@ -715,7 +783,8 @@ class GridSource:
                 f"{COPIED:,}). Write them to a file instead: frame.to_csv('rows.csv')."
             )
             raise QueryError(msg)
-        texts = [column.format_for_clipboard(order[start:end]) for column in copied]
+        at = np.arange(start, end) if order is None else order[start:end]
+        texts = [column.format_for_clipboard(at) for column in copied]
         out = io.StringIO()
         writer = csv.writer(out, dialect="excel-tab", lineterminator="\n")
         if end - start == count and count > 1:
@@ -723,7 +792,7 @@ class GridSource:
         writer.writerows(zip(*texts, strict=True))
         return out.getvalue().removesuffix("\n")
 
-    def write_csv(self, order: NDArray[np.intp]) -> str:
+    def write_csv(self, query: GridQuery) -> str:
         """Return all rows that pass the filters, in order, as CSV with a header.
 
         Raises
@@ -731,22 +800,69 @@ class GridSource:
         QueryError
             If the cells are too many for the browser.
         """
+        order = self.get_order(query)
+        at = slice(None) if order is None else order
+        rows = len(self) if order is None else len(order)
         columns = [column for column in self.columns if not column.index or column.label]
-        if len(order) * len(columns) > WRITTEN:
+        if rows * len(columns) > WRITTEN:
             msg = (
-                f"{len(order) * len(columns):,} cells are too many to download (at most "
-                f"{WRITTEN:,}). Write them to a file instead: frame.to_csv('rows.csv')."
+                f"{rows * len(columns):,} cells are too many to download (at most {WRITTEN:,}). "
+                "Write them to a file instead: frame.to_csv('rows.csv')."
             )
             raise QueryError(msg)
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\r\n")  # as RFC 4180 has it
         writer.writerow([column.label for column in columns])
-        texts = [column.format_for_clipboard(order) for column in columns]
+        texts = [column.format_for_clipboard(at) for column in columns]
         writer.writerows(zip(*texts, strict=True))
         return out.getvalue()
+
+    def get_order(self, query: GridQuery) -> NDArray[np.intp] | None:
+        """Return the rows of a query, computed once for threads that ask at the same time."""
+        if query == GridQuery():
+            return None
+        with self._lock:
+            if query in self._orders:
+                self._orders.move_to_end(query)
+                return self._orders[query]
+            turn = self._order_locks.setdefault(query, Lock())
+        with turn:
+            with self._lock:
+                if query in self._orders:
+                    return self._orders[query]
+            try:
+                order = compute_order(query, self.columns, len(self))
+                with self._lock:
+                    self._orders[query] = order
+                    while len(self._orders) > ORDERS:
+                        self._orders.popitem(last=False)
+            finally:
+                with self._lock:
+                    self._order_locks.pop(query, None)
+        return order
 
 
 def clamp_range(part: slice, count: int, most: int) -> tuple[int, int]:
     """Clip a range to `count` items and at most `most` of them."""
     start = min(max(part.start, 0), count)
     return start, min(max(part.stop, start), count, start + most)
+
+
+def build_columns(frame: pd.DataFrame | pa.Table) -> list[GridColumn]:
+    """Return the index levels and columns of a frame; an Arrow table gets row numbers."""
+    if not isinstance(frame, pd.DataFrame):
+        numbers = GridColumn(None, pd.Series(np.arange(frame.num_rows)), index=True)
+        arrays = [
+            pd.arrays.ArrowExtensionArray(frame.column(at)) for at in range(frame.num_columns)
+        ]
+        pairs = zip(frame.column_names, arrays, strict=True)
+        return [numbers, *(GridColumn(name, pd.Series(array)) for name, array in pairs)]
+    index = frame.index
+    levels = [
+        GridColumn(name, pd.Series(index.get_level_values(at).array), index=True)
+        for at, name in enumerate(index.names)
+    ]
+    return [
+        *levels,
+        *(GridColumn(name, frame.iloc[:, at]) for at, name in enumerate(frame.columns)),
+    ]

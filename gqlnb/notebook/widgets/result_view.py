@@ -207,12 +207,16 @@ def _has_words(step: tuple[object, object], folded: str) -> bool:
 
 
 def to_json(value: object) -> str:
-    """Convert a value to JSON."""
-    text = json.dumps(value, ensure_ascii=False, indent=2, default=describe_value)
-    if len(text) > COPIED:
-        msg = f"This is more than {COPIED:,} characters of JSON, too much to copy."
-        raise QueryError(msg)
-    return text
+    """Convert a value to JSON, of which no more is written than can be copied."""
+    parts, size = [], 0
+    encoder = json.JSONEncoder(ensure_ascii=False, indent=2, default=describe_value)
+    for part in encoder.iterencode(value):
+        parts.append(part)
+        size += len(part)
+        if size > COPIED:
+            msg = f"This is more than {COPIED:,} characters of JSON, too much to copy."
+            raise QueryError(msg)
+    return "".join(parts)
 
 
 LABEL = 60  # characters of a tab

@@ -14,7 +14,7 @@ import pytest
 
 from gqlnb import QueryError
 from gqlnb.notebook.widgets import data_grid as module
-from gqlnb.notebook.widgets.data_grid import GridSource
+from gqlnb.notebook.widgets.data_grid import GridQuery, GridSource, read_query
 from gqlnb.result.renderer import build_grid
 
 ALL = {"ask": "rows", "start": 0, "end": 200, "from": 0, "to": 50}
@@ -144,6 +144,10 @@ def test_an_invalid_date_in_a_filter_is_an_error(source, text):
     [
         {},
         {"ask": "rows"},
+        {"ask": "about", "query": {"sort": [[99, True]]}},
+        {"ask": "about", "query": {"sort": 5}},
+        {"ask": "about", "query": {"filters": {"x": "1"}}},
+        {"ask": "about", "query": ["x"]},
         {"ask": "cell", "row": "0", "column": 0},
     ],
 )
@@ -241,10 +245,9 @@ def test_times_are_as_short_as_tells_them_apart(times, shown, zone):
     """Of all rows, not of a sample; the whole time is below the grid."""
     values = pd.to_datetime(pd.Series([*times * 400, None]), format="ISO8601").dt.tz_localize(zone)
     source = GridSource(pd.DataFrame({"at": values}))
-    ((cell, *_),) = source.answer({**ALL, "end": 9, "from": 1, "to": 2})["cells"]
+    ((cell, *_),) = source.get_window(GridQuery(), slice(0, 9), slice(1, 2))["cells"]
     assert cell == (f"{shown}+00:00" if zone and len(shown) > 19 else shown)
-    whole = source.answer({"ask": "cell", "row": 0, "column": 1})["text"]
-    assert whole.startswith(times[0][:10])
+    assert source.get_cell(GridQuery(), 0, 1)["text"].startswith(times[0][:10])
 
 
 PICTURED = pd.DataFrame(
@@ -268,8 +271,8 @@ def test_each_part_of_a_picture_selects_its_rows(at):
     assert picture["said"]
     for part in picture["parts"]:
         if part["filter"]:
-            query = {"filters": {str(at): part["filter"]}}
-            assert source.answer({**ALL, "query": query})["rows"] == part["count"], part
+            query = read_query({"filters": {str(at): part["filter"]}}, 8)
+            assert len(source.get_order(query)) == part["count"], part
     assert sum(part["count"] for part in picture["parts"]) == (0 if at == 6 else 100)
     assert bool(picture["parts"]) == (at != 6)
 
@@ -342,7 +345,7 @@ def test_an_arrow_table_is_shown_without_conversion():
 def test_floats_are_written_as_in_the_static_table(values):
     """A result looks the same before and after it is opened as a grid."""
     frame = pd.DataFrame({"share": values})
-    (cells,) = GridSource(frame).answer({**ALL, "end": 9, "from": 1, "to": 2})["cells"]
+    (cells,) = GridSource(frame).get_window(GridQuery(), slice(0, 9), slice(1, 2))["cells"]
     assert cells == [row[0] for row in build_grid(frame).rows]
 
 
@@ -427,4 +430,5 @@ def test_the_cache_of_row_orders_is_bounded(source):
     """Each key press of a search creates a query."""
     for at in range(50):
         rows(source, find=str(at))
-    assert source._orders.cache_info().currsize == module.ORDERS
+    assert len(source._orders) == module.ORDERS
+    assert source._order_locks == {}

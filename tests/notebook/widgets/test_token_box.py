@@ -91,6 +91,7 @@ def test_an_invalid_token_is_refused_and_the_last_one_kept(box, text):
         ({"kind": "token"}, []),
         ({"kind": "token"}, None),
         ({"kind": "token", "value": SECRET}, []),
+        ({"kind": "token", "buffers": [[65] * 20]}, []),  # no binary part
         ({}, [b"x"]),
         (None, []),
         ("x", []),

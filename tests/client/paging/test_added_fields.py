@@ -1,0 +1,230 @@
+"""Lists whose server fails for what is added to their query, and pages that mislead."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from gqlnb import Client, Schema
+
+ROWS = [{"id": f"n{n}", "name": f"n{n}"} for n in range(130)]
+INFO = "pageInfo: Info! } type Info { hasNextPage: Boolean endCursor: String }"
+NUMBERED = "type Query { rows(page: Int, perPage: Int): Page }"
+FOLLOWED = "type Query { rows(first: Int, after: String, last: Int): Page }"
+ROW = "type Row { id: ID! name: String }"
+MOST_REQUESTS = 60
+
+
+def deny(*_: Any) -> Any:
+    """Fail for a field."""
+    msg = "not allowed"
+    raise ValueError(msg)
+
+
+def fetch(sdl: str, resolve: Any, text: str, types: Any = None) -> tuple[list[str], Any]:
+    """Return the names of all rows of `rows`, and the result."""
+    schema = Schema(sdl, {"Query": {"rows": lambda _r, args, _c: resolve(args)}, **(types or {})})
+    result = Client(schema).execute_all(text, progress=False, max_requests=MOST_REQUESTS)
+    page = result.data["rows"]
+    found = (
+        page if isinstance(page, list) else next(v for v in page.values() if isinstance(v, list))
+    )
+    return [row.get("node", row)["name"] for row in page], result
+
+
+def cut_from(args: dict[str, Any], rows: list[dict[str, str]] = ROWS) -> dict[str, Any]:
+    """Return a page behind a cursor that is an offset."""
+    start = int(args.get("after") or 0)
+    page = rows[start : start + 20]
+    info = {"hasNextPage": start + 20 < len(rows), "endCursor": str(start + 20)}
+    return {"nodes": page, "pageInfo": info}
+
+
+def test_pages_are_numbered_by_their_rows_without_identifiers():
+    """The service counts from 1, and the first page is not taken twice."""
+
+    def resolve(args: dict[str, Any]) -> dict[str, Any]:
+        start = ((args.get("page") or 1) - 1) * 20
+        return {"items": ROWS[start : start + 20], "hasNextPage": start + 20 < 130}
+
+    sdl = f"{NUMBERED} type Page {{ items: [Row!]! hasNextPage: Boolean }} {ROW}"
+    names, result = fetch(
+        sdl, resolve, "{ rows(perPage: 20) { items { name } } }", {"Row": {"id": deny}}
+    )
+    assert len(set(names)) == len(names) == 130
+    assert result.report.complete
+
+
+@pytest.mark.parametrize("key", ["id: ID", "id: ID!"])
+def test_a_page_that_comes_again_ends_a_list_without_identifiers(key):
+    """A service that ignores the number of the page, and always promises another one."""
+    sdl = f"{NUMBERED} type Page {{ items: [Row] hasNextPage: Boolean }}"
+    sdl += f" type Row {{ {key} name: String }}"
+    page = {"items": ROWS[:20], "hasNextPage": True}
+    names, result = fetch(
+        sdl, lambda _args: page, "{ rows(perPage: 20) { items { name } } }", {"Row": {"id": deny}}
+    )
+    assert len(set(names)) == 20
+    assert not result.report.complete
+
+
+def test_rows_that_move_are_noticed_without_identifiers():
+    """The order changes while pages are requested."""
+    asked: list[Any] = []
+
+    def resolve(args: dict[str, Any]) -> dict[str, Any]:
+        asked.append(args)
+        return cut_from(args, ROWS if len(asked) < 4 else ROWS[::-1])
+
+    sdl = f"{FOLLOWED} type Page {{ nodes: [Row!]! {INFO} {ROW}"
+    names, result = fetch(
+        sdl, resolve, "{ rows(first: 20) { nodes { name } } }", {"Row": {"id": deny}}
+    )
+    assert len(set(names)) < 130
+    assert not result.report.complete
+
+
+def test_an_added_field_that_fails_on_a_later_page_costs_no_row():
+    """The page is requested again without it."""
+    sdl = f"{FOLLOWED} type Page {{ nodes: [Row!]! {INFO} type Row {{ name: String ref: ID! }}"
+    ref = {"ref": lambda row, *_: deny() if row["name"] == "n77" else row["id"]}
+    names, result = fetch(sdl, cut_from, "{ rows(first: 20) { nodes { name } } }", {"Row": ref})
+    assert names == [row["name"] for row in ROWS]
+    assert result.report.complete
+    assert not result.errors
+
+
+def test_what_says_whether_pages_follow_is_requested_although_it_fails():
+    """The cursor beside it brings the other pages."""
+    sdl = f"{FOLLOWED} type Page {{ nodes: [Row!]! {INFO} {ROW}"
+    text = "{ rows(first: 20) { nodes { name } } }"
+    names, result = fetch(sdl, cut_from, text, {"Info": {"hasNextPage": deny}})
+    assert names == [row["name"] for row in ROWS]
+    assert not result.report.complete
+
+
+@pytest.mark.parametrize(
+    "text", ["{ rows(take: 20) { items { name } } }", "{ rows { items { name } } }"]
+)
+@pytest.mark.parametrize("share", [3, 7])
+def test_rows_that_come_again_behind_a_short_page_are_no_rounded_offset(share, size):
+    """The service filters its rows after it has cut the page."""
+
+    def resolve(args: dict[str, Any]) -> dict[str, Any]:
+        start = args.get("skip") or 0
+        page = enumerate(ROWS[start : start + (args.get("take") or 20)], start)
+        return {"items": [row for number, row in page if number % share]}
+
+    sdl = f"type Query {{ rows(skip: Int, take: Int): Page }} type Page {{ items: [Row] }} {ROW}"
+    names, result = fetch(sdl, resolve, f"{{ rows{size} {{ items {{ name }} }} }}")
+    assert set(names) == {row["name"] for n, row in enumerate(ROWS) if n % share} or not (
+        result.report.complete
+    )
+
+
+@pytest.mark.parametrize("start", [3, 5, 10])
+def test_a_written_offset_that_is_rounded_down_loses_no_row_silently(start):
+    """As remult 3.3 rounds them, so that the first page begins before it."""
+
+    def resolve(args: dict[str, Any]) -> dict[str, Any]:
+        size = args.get("take") or 20
+        begin = (args.get("skip") or 0) // size * size
+        return {"items": ROWS[begin : begin + size], "hasNextPage": begin + size < 130}
+
+    sdl = "type Query { rows(skip: Int, take: Int): Page }"
+    sdl += " type Page { items: [Row] hasNextPage: Boolean }"
+    names, result = fetch(
+        f"{sdl} {ROW}", resolve, f"{{ rows(take: 20, skip: {start}) {{ items {{ name }} }} }}"
+    )
+    assert set(names) >= {row["name"] for row in ROWS[start:]} or not result.report.complete
+
+
+def test_counts_of_two_objects_are_not_one_count():
+    """Aliases of one field with other arguments."""
+    sdl = f"type Query {{ rows(word: String, page: Int): Page }} {ROW}"
+    sdl += " type Page { total: Int items: [Row] }"
+
+    def resolve(_root: Any, args: dict[str, Any], _context: Any) -> dict[str, Any]:
+        start = ((args.get("page") or 1) - 1) * 20
+        numbers = range(start, min(start + 20, 100))
+        rows = [{"id": f"{args['word']}{n}", "name": f"{args['word']}{n}"} for n in numbers]
+        return {"total": 100, "items": rows}
+
+    client = Client(Schema(sdl, {"Query": {"rows": resolve}}))
+    text = '{ a: rows(word: "x") { items { name } } b: rows(word: "y") { items { name } } }'
+    result = client.execute_all(text, progress=False)
+    assert [len(result.data[name]["items"]) for name in "ab"] == [100, 100]
+    assert result.report.complete
+
+
+def test_a_variable_without_a_value_keeps_the_default_of_its_argument():
+    """All of it: the size is no more than a part."""
+    sdl = """input Paging { first: Int after: String tag: String }
+    type Query { rows(paging: Paging = { first: 20, tag: "a" }): Page }"""
+
+    def resolve(args: dict[str, Any]) -> dict[str, Any]:
+        paging = args.get("paging") or {}
+        start, size = int(paging.get("after") or 0), paging.get("first") or 20
+        rows = [{"id": str(n), "name": f"{paging.get('tag')}{n}"} for n in range(130)]
+        info = {"hasNextPage": start + size < 130, "endCursor": str(start + size)}
+        return {"nodes": rows[start : start + size], "pageInfo": info}
+
+    text = "query ($p: Paging) { rows(paging: $p) { nodes { name } } }"
+    names, _ = fetch(f"{sdl} type Page {{ nodes: [Row!]! {INFO} {ROW}", resolve, text)
+    assert names == [f"a{n}" for n in range(130)]
+
+
+def test_an_empty_page_behind_a_number_that_is_no_offset_is_doubted():
+    """The number is a value of the order, and rows without one are lost."""
+    ages = {row["id"]: 1000 + 7 * n if n < 60 else None for n, row in enumerate(ROWS)}
+
+    def resolve(args: dict[str, Any]) -> dict[str, Any]:
+        least = int(args.get("after") or 0)
+        late = [r for r in ROWS if (ages[r["id"]] or 0) > least or not args.get("after")][:20]
+        info = {
+            "hasNextPage": bool(late) and late[-1] is not ROWS[-1],
+            "endCursor": str(ages[late[-1]["id"]]) if late else None,
+        }
+        return {"nodes": late, "pageInfo": info}
+
+    sdl = f"{FOLLOWED} type Page {{ nodes: [Row!]! {INFO} {ROW}"
+    names, result = fetch(sdl, resolve, "{ rows(first: 20) { nodes { name } } }")
+    assert len(names) < 130
+    assert not result.report.complete
+
+
+def test_a_list_that_is_filtered_after_its_cut_is_doubted():
+    """A larger size brings more rows, and fewer than it allows."""
+
+    def resolve(args: dict[str, Any]) -> list[dict[str, str]]:
+        start = args.get("offset") or 0
+        page = enumerate(ROWS[start : start + (args.get("limit") or 20)], start)
+        return [row for number, row in page if number % 3]
+
+    sdl = "type Query { rows(limit: Int, offset: Int): [Row] } type Row { id: ID name: String }"
+    names, result = fetch(sdl, resolve, "{ rows { name } }")
+    assert len(names) == 86 or not result.report.complete
+
+
+def test_an_endpoint_that_takes_end_cursors_alone_is_read_to_its_end():
+    """A page that repeats the last row begins behind another one, which is refused."""
+    ends: set[str] = set()
+
+    def resolve(args: dict[str, Any]) -> dict[str, Any]:
+        after = args.get("after")
+        if after and after not in ends:
+            deny()
+        start = len(ROWS) - 1 if args.get("last") else int(after[1:]) + 1 if after else 0
+        page = ROWS[start : start + 20]
+        end = f"c{start + len(page) - 1}"
+        ends.add(end)
+        edges = [{"cursor": f"c{n}", "node": row} for n, row in enumerate(page, start)]
+        return {"edges": edges, "pageInfo": {"hasNextPage": start + 20 < 130, "endCursor": end}}
+
+    sdl = "type Page { edges: [Edge!]! pageInfo: Info! } type Edge { cursor: String! node: Row! }"
+    sdl += f" type Info {{ hasNextPage: Boolean! endCursor: String }} {ROW}"
+    text = "{ rows(first: 20) { edges { node { name } } } }"
+    names, result = fetch(f"{FOLLOWED} {sdl}", resolve, text)
+    assert names == [row["name"] for row in ROWS]
+    assert result.report.complete

@@ -97,6 +97,12 @@ def test_the_schema_itself_has_no_spans(schema, exported):
     assert not exporter.get_finished_spans()
 
 
+def test_a_traced_schema_may_be_traced_again(schema, exported):
+    """A second provider of spans, or the same one."""
+    twice = schema.with_tracing(exported[0]).with_tracing(exported[0])
+    assert twice.execute("{ hello }").data == schema.execute("{ hello }").data
+
+
 def test_a_traced_schema_is_served(schema, exported):
     """Repeated requests, which run on the event loop, have their spans too."""
     provider, exporter = exported

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import json
+import socket
 import threading
 import time
 
@@ -461,3 +462,40 @@ def test_the_document_cache_is_bounded_in_bytes(schema, wire):
     gc.collect()
     kept = [it for it in gc.get_objects() if type(it) is Document and it.schema is schema.graphql]
     assert 0 < len(kept) <= 2 * MAX_CACHED_CHARACTERS / 2000
+
+
+def test_an_answer_that_cannot_be_encoded_is_an_error_on_the_fast_path(server, schema):
+    """A list that nests too deeply: each request gets status 500, and is in the log."""
+
+    def nest(*_):
+        made: list[object] = []
+        for _ in range(3000):
+            made = [made]
+        return made
+
+    server.reload(Schema(SDL, {"Query": {"any": nest}}))
+    with socket.create_connection(("127.0.0.1", server.port), timeout=20) as connection:
+        body = b'{"query":"{any}"}'
+        head = b"POST /graphql HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        for _ in range(OFTEN):
+            connection.sendall(b"%bContent-Length: %d\r\n\r\n%b" % (head, len(body), body))
+            assert connection.recv(65_536).startswith(b"HTTP/1.1 500 ")
+    assert list(server.log["status"]) == [500] * OFTEN
+
+
+def test_the_log_has_the_time_of_what_fails_on_the_fast_path(server):
+    """Also where the executor makes the answer."""
+    least = 0.0004
+
+    def fail(*_):
+        until = time.perf_counter() + least
+        while time.perf_counter() < until:
+            pass
+        msg = "no"
+        raise ValueError(msg)
+
+    server.reload(Schema(SDL, {"Query": {"fail": fail}}))
+    client = Client(server.url)
+    for _ in range(OFTEN):
+        client.execute("{ fail }")
+    assert min(server.log["seconds"]) >= least

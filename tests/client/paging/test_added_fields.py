@@ -27,9 +27,8 @@ def fetch(sdl: str, resolve: Any, text: str, types: Any = None) -> tuple[list[st
     schema = Schema(sdl, {"Query": {"rows": lambda _r, args, _c: resolve(args)}, **(types or {})})
     result = Client(schema).execute_all(text, progress=False, max_requests=MOST_REQUESTS)
     page = result.data["rows"]
-    found = (
-        page if isinstance(page, list) else next(v for v in page.values() if isinstance(v, list))
-    )
+    if isinstance(page, dict):
+        page = next(value for value in page.values() if isinstance(value, list))
     return [row.get("node", row)["name"] for row in page], result
 
 
@@ -104,9 +103,7 @@ def test_what_says_whether_pages_follow_is_requested_although_it_fails():
     assert not result.report.complete
 
 
-@pytest.mark.parametrize(
-    "text", ["{ rows(take: 20) { items { name } } }", "{ rows { items { name } } }"]
-)
+@pytest.mark.parametrize("size", ["(take: 20)", ""])
 @pytest.mark.parametrize("share", [3, 7])
 def test_rows_that_come_again_behind_a_short_page_are_no_rounded_offset(share, size):
     """The service filters its rows after it has cut the page."""

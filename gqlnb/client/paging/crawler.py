@@ -644,9 +644,10 @@ class Crawler:
     def _leave_out_refused(self, cursor: ListCursor, paths: Sequence[ResponsePath]) -> bool:
         """Reopen a list whose page has errors of added fields; return whether it was reopened."""
         refused = [path for path in paths if any(ADDED_PREFIX in str(step) for step in path)]
+        if not refused:
+            return False
         steps = cursor.field.steps
-        is_new = self._plan.omit_refused([(*steps, *path) for path in refused])
-        if not refused or (cursor.attempts and not is_new):
+        if not self._plan.omit_refused([(*steps, *path) for path in refused]) and cursor.attempts:
             return False
         cursor.attempts += 1
         self._open.append(cursor)

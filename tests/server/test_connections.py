@@ -642,6 +642,7 @@ class Sockets:
 
     rules = ServerRules(limits=Limits(idle_seconds=SOON, head_seconds=SOON, connections=4))
     running_requests = 0
+    began = None
 
     def needs_body(self, _head):
         """Know nothing."""

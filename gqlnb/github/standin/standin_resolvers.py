@@ -173,7 +173,7 @@ class _FieldBinder:
                 if not self._mock.name.endswith(tuple(_PAGE_PARTS)):  # the items are noted
                     note_outcome(f"{self._mock.name}.{name}", "generated")
                 values = root.known_values or {}
-                return values[name] if name in values else self._generate(name, root, args)
+                return root[name] if name in values else self._generate(name, root, args)
             value = fact(root, args, context)
             return substitute(root, args, context) if value is UNKNOWN else value
 

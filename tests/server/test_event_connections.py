@@ -10,6 +10,8 @@ import requests
 
 from gqlnb import Access, Limits, Schema, reference_schema, serve
 from gqlnb.server import streams
+from gqlnb.server.app import App
+from tests.asgi import ask_app
 
 HEADER = "X-GraphQL-Event-Stream-Token"
 SDL = "type Query { hello: String } type Subscription { ticks: Int }"
@@ -159,3 +161,16 @@ def test_a_preflight_allows_the_methods(schema):
         assert "PUT" in answer.headers["access-control-allow-methods"]
         reserved = requests.put(server.url, headers={"Origin": origin}, timeout=9)
         assert reserved.headers["access-control-allow-origin"] == origin
+
+
+@pytest.mark.parametrize("parts", [1, 5])
+@pytest.mark.parametrize("method", ["PUT", "POST", "DELETE"])
+def test_a_body_over_the_limit_is_no_part_of_a_stream(schema, method, parts):
+    """Whether the host of the application sends it in pieces or whole."""
+    app = App(schema, limits=Limits(body=2000))
+    headers = {"host": "localhost", "content-type": "application/json"}
+    head = headers if method == "PUT" else headers | {"x-graphql-event-stream-token": "0" * 32}
+    body = b'{"query": "{ __typename }%b"}' % (b" " * 3000)
+    answer = ask_app(app, method, "/graphql?operationId=a", head, body, parts=parts)
+    assert answer.status == 400
+    assert "The body is too large" in answer.json["errors"][0]["message"]

@@ -1,4 +1,4 @@
-"""The members of a GraphQL error in which endpoints put its reason, its code and its type."""
+"""The path of a GraphQL error, and where endpoints put its reason, its code and its type."""
 
 from __future__ import annotations
 
@@ -19,6 +19,19 @@ CODE_NAMES = ("code", "errcode")  # the second is PostgreSQL's, by PostGraphile
 MAX_DEPTH = 4  # of members within members
 REASONS_SHOWN = 3
 REASON_LENGTH = 200  # characters
+
+
+def read_error_path(error: Mapping[str, object]) -> tuple[str | int, ...]:
+    """Return the path of an error; empty if it has none, or not one of names and indices."""
+    path = error.get("path")  # checked, as an endpoint may send anything
+    if not isinstance(path, list | tuple) or not all(isinstance(step, str | int) for step in path):
+        return ()
+    return tuple(path)
+
+
+def read_error_fields(error: Mapping[str, object]) -> tuple[str, ...]:
+    """Return the names on the path of an error, without the indices of rows."""
+    return tuple(step for step in read_error_path(error) if isinstance(step, str))
 
 
 def explain_message(error: Mapping[str, Any]) -> str:

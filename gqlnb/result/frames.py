@@ -15,7 +15,12 @@ import pandas as pd
 import pyarrow as pa
 
 from gqlnb.document import scalars
-from gqlnb.document.error_details import explain_message, read_error_code, read_error_type
+from gqlnb.document.error_details import (
+    explain_message,
+    read_error_code,
+    read_error_path,
+    read_error_type,
+)
 from gqlnb.document.paging_conventions import LAST_FLAGS, MORE_FLAGS, is_null
 from gqlnb.document.scalar_values import MAX_EXACT_FLOAT
 from gqlnb.errors import FrameError, advise_if_strict, join_names, sanitize_text
@@ -199,7 +204,7 @@ class AnswerFrames(AnswerData):
 
     def build_errors_frame(self, errors: Sequence[Mapping[str, object]]) -> pd.DataFrame:
         """Return errors as a DataFrame: message, path, list and row, position, code and type."""
-        paths = [_get_error_path(error) for error in errors]
+        paths = [read_error_path(error) for error in errors]
         rows_by_path = _find_error_rows(self, {path for path in paths if path})
         rows = []
         for error, path in zip(errors, paths, strict=True):
@@ -877,14 +882,6 @@ ERROR_DTYPES = {
     "code": "string",
     "type": "string",
 }
-
-
-def _get_error_path(error: Mapping[str, object]) -> ErrorPath:
-    # Checked, as an endpoint may send anything.
-    path = error.get("path")
-    if isinstance(path, (list, tuple)) and all(isinstance(part, (str, int)) for part in path):
-        return tuple(path)
-    return ()
 
 
 def _find_error_rows(answer: AnswerData, paths: set[ErrorPath]) -> dict[ErrorPath, tuple[str, int]]:

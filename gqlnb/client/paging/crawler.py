@@ -43,8 +43,6 @@ from gqlnb.client.paging.cursors import (
     find_lists,
     foresee_pages,
     move_errors,
-    read_error_fields,
-    read_error_path,
 )
 from gqlnb.client.paging.experiments import LEFT_OUT, Experiments
 from gqlnb.client.paging.page_size import (
@@ -56,6 +54,7 @@ from gqlnb.client.paging.page_size import (
     list_messages,
     list_messages_of,
 )
+from gqlnb.document.error_details import read_error_fields, read_error_path
 from gqlnb.document.paged_fields import PLAIN_LIST_STEP, ListRole
 from gqlnb.document.paging_conventions import (
     PLAIN_COUNT,

@@ -13,6 +13,7 @@ from itertools import count
 from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
+from gqlnb.document.error_details import read_error_path
 from gqlnb.document.paged_fields import PLAIN_LIST_STEP
 from gqlnb.document.paging_conventions import (
     IDENTIFIERS,
@@ -231,9 +232,9 @@ class DuplicateFilter:
         self._pages += 1
         self.same_page = False
         lists = [each for each in self.lists if isinstance(page.get(each.key), list)]
+        values = [page[each.key] for each in lists]
         main = next((e for e in lists if e.ids), next((e for e in lists if e.cursor), None))
         if main is None or self.ambiguous:
-            values = [page[each.key] for each in lists]
             return self._check_repeated_page(values, counted=counted, is_short=is_short)
         items = page[main.key]
         self.nulls += sum(get_node(item, main) is None for item in items)
@@ -245,7 +246,6 @@ class DuplicateFilter:
         ]
         if None in keys and not any(keys) and any(get_node(item, main) for item in items):
             # The endpoint gives none of the identifiers, or they were left out after an error.
-            values = [page[each.key] for each in lists]
             return self._check_repeated_page(values, counted=counted, is_short=is_short)
         distinct = set(keys)
         is_plain = len(distinct) == len(keys) and None not in distinct
@@ -267,8 +267,8 @@ class DuplicateFilter:
         self._known.update(key for key in first_index if key is not None)
         removed = len(keys) - len(new)
         if removed:
-            for values in (items, *parallel):
-                values[:] = [values[number] for number in new]
+            for column in (items, *parallel):
+                column[:] = [column[number] for number in new]
             self.duplicates += removed
         return removed
 
@@ -847,11 +847,12 @@ class ListCursor:
         Cursors that lose rows lose it, too: those of pothos-drizzle and join-monster hold a time in
         milliseconds, and the column has microseconds.
         """
-        if self._cursor_before is not None:
-            self.begin_overlap(page)
-        if self._cursor_before is not None and self.place.overlap:
-            self._end_cursor, self.place.position = self.place.position, self._cursor_before
-        self._cursor_before = None
+        before, self._cursor_before = self._cursor_before, None
+        if before is None:
+            return
+        self.begin_overlap(page)
+        if self.place.overlap:
+            self._end_cursor, self.place.position = self.place.position, before
 
     def go_to_end_cursor(self) -> bool:
         """Return whether the next page repeats the last row, and begin it behind that row again.
@@ -865,6 +866,7 @@ class ListCursor:
 
     def remove_overlap(self, page: Mapping[str, Any]) -> bool:
         """Remove the item that a page repeats; return whether it begins with that item."""
+        self._end_cursor = None
         for each in self.field.items:
             items = page.get(each.key)
             if not items or build_row_key(items[0], each) != self._last_keys[each.key]:
@@ -1055,19 +1057,6 @@ def foresee_pages(
         missing = [(cursor, at) for cursor, at in ahead if at not in cursor.early_pages]
         if missing:
             yield [cursor for cursor, _ in missing], [at for _, at in missing], step
-
-
-def read_error_path(error: Mapping[str, Any]) -> ResponsePath:
-    """Return the path of an error; empty if it has none, or not one of names and indices."""
-    path = error.get("path")
-    if not isinstance(path, list | tuple) or not all(isinstance(step, str | int) for step in path):
-        return ()
-    return tuple(path)
-
-
-def read_error_fields(error: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the names on the path of an error, without the indices of rows."""
-    return tuple(step for step in read_error_path(error) if isinstance(step, str))
 
 
 def move_errors(

@@ -4,7 +4,7 @@ A list that may be cut is requested again with one argument changed at a time. T
 back decide the role of the argument: twice the size that brings the same rows and as many behind
 them is a page size; one more that shifts the rows by one is an offset; the rows that join them are
 the next page. Names only order the trials, and decide where no experiment can. Without I/O: a
-:class:`RoleSearch` yields changed arguments and is sent the rows of the answer.
+:class:`RoleSearch` yields changed arguments and is sent the data of the answer.
 """
 
 from __future__ import annotations
@@ -249,7 +249,7 @@ class RoleSearch:
         self._tried_cursors: set[ArgumentLeaf] = set()
 
     def run(self) -> Steps[Finding]:
-        """Yield trials, each answered by rows or None if it was refused; return the finding."""
+        """Yield trials, each answered by data and a message (see `Steps`); return the finding."""
         if self.length == 0:
             name = self.larger_count
             reason = f"`{name}` counts rows, and none came" if name else "the list is empty"

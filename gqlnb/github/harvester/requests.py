@@ -17,13 +17,13 @@ from uuid import uuid4
 import msgspec
 
 from gqlnb.background import defer_interrupt, open_thread_pool
-from gqlnb.client.paging.cursors import read_error_path
 from gqlnb.client.paging.page_size import (
     OVERLOAD_STATUSES,
     has_size_error,
     is_overload,
     is_size_error,
 )
+from gqlnb.document.error_details import read_error_path
 from gqlnb.errors import (
     AnswerError,
     AuthError,

@@ -204,24 +204,47 @@ def test_a_list_that_is_filtered_after_its_cut_is_doubted():
     assert len(names) == 86 or not result.report.complete
 
 
+EDGES = f"""{FOLLOWED} type Page {{ edges: [Edge!]! pageInfo: Info! }} {ROW}
+type Edge {{ cursor: String! node: Row! }}
+type Info {{ hasNextPage: Boolean! endCursor: String }}"""
+EDGES_TEXT = "{ rows(first: 20) { edges { node { name } } } }"
+
+
+def cut_edges(args: dict[str, Any]) -> dict[str, Any]:
+    """Return a page behind the cursor of a row."""
+    after = args.get("after")
+    start = len(ROWS) - 1 if args.get("last") else int(after[1:]) + 1 if after else 0
+    edges = [
+        {"cursor": f"c{n}", "node": row} for n, row in enumerate(ROWS[start : start + 20], start)
+    ]
+    info = {"hasNextPage": start + 20 < len(ROWS), "endCursor": edges[-1]["cursor"]}
+    return {"edges": edges, "pageInfo": info}
+
+
 def test_an_endpoint_that_takes_end_cursors_alone_is_read_to_its_end():
     """A page that repeats the last row begins behind another one, which is refused."""
-    ends: set[str] = set()
+    ends: set[str | None] = {None}
 
     def resolve(args: dict[str, Any]) -> dict[str, Any]:
-        after = args.get("after")
-        if after and after not in ends:
-            deny()
-        start = len(ROWS) - 1 if args.get("last") else int(after[1:]) + 1 if after else 0
-        page = ROWS[start : start + 20]
-        end = f"c{start + len(page) - 1}"
-        ends.add(end)
-        edges = [{"cursor": f"c{n}", "node": row} for n, row in enumerate(page, start)]
-        return {"edges": edges, "pageInfo": {"hasNextPage": start + 20 < 130, "endCursor": end}}
+        page = cut_edges(args) if args.get("after") in ends else deny()
+        ends.add(page["pageInfo"]["endCursor"])
+        return page
 
-    sdl = "type Page { edges: [Edge!]! pageInfo: Info! } type Edge { cursor: String! node: Row! }"
-    sdl += f" type Info {{ hasNextPage: Boolean! endCursor: String }} {ROW}"
-    text = "{ rows(first: 20) { edges { node { name } } } }"
-    names, result = fetch(f"{FOLLOWED} {sdl}", resolve, text)
+    names, result = fetch(EDGES, resolve, EDGES_TEXT)
     assert names == [row["name"] for row in ROWS]
     assert result.report.complete
+
+
+def test_a_list_that_fails_later_does_not_go_back_to_its_second_page():
+    """The end cursor of the first page was needed for the second one alone."""
+    asked: list[str] = []
+
+    def resolve(args: dict[str, Any]) -> dict[str, Any]:
+        asked.append(args.get("after") or "")
+        return deny() if len(asked) == 5 else cut_edges(args)
+
+    names, result = fetch(EDGES, resolve, EDGES_TEXT)
+    assert names == [row["name"] for row in ROWS[: len(names)]]
+    assert not result.report.complete
+    assert "not allowed" in result.report.doubts[0]
+    assert len(set(filter(None, asked))) == len([at for at in asked if at])

@@ -549,7 +549,7 @@ class PagedFieldFinder:
         ]
 
     def read_arguments(self, selection: EditableSelection) -> dict[str, JSON]:
-        """Return the values of a field's arguments in the document; None for an unset variable."""
+        """Return the values of a field's arguments in the document, of variables that have one."""
         return read_values(selection.arguments, self._variables)
 
     # -- objects that can be fetched again

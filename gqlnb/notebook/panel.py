@@ -33,7 +33,7 @@ from gqlnb.notebook.notebook_state import is_listed_connection, list_targets
 from gqlnb.notebook.schema_docs import SchemaDocs
 from gqlnb.notebook.subcommands import run_connections, run_use
 from gqlnb.result.list_verdicts import choose_weakest
-from gqlnb.result.renderer import render_note
+from gqlnb.result.renderer import MORE_WORDS, render_note
 from gqlnb.result.result import Result
 from gqlnb.server.page import BUNDLE_FOLDER, MISSING_BUNDLE
 
@@ -48,7 +48,7 @@ SHOWN = 50  # hits, operations of the history, entries of a section of documenta
 SAMPLE = 5  # rows
 REMOTE = ("load", "test", "sample")  # questions that wait for an endpoint
 PATIENCE = 0.1  # seconds: what needs no endpoint is answered at once
-COMPLETENESS = {"complete": "complete", "more": "more exist", "unknown": "perhaps more"}
+COMPLETENESS = {"complete": "complete", **MORE_WORDS}
 Answer = dict[str, Any]
 WAITING: Answer = {"waiting": True}
 

@@ -69,9 +69,6 @@ if TYPE_CHECKING:
 
 ALIAS_COLUMN = "field"
 COLUMNS_LISTED = 12
-# Items of the lists in the rows of a table up to which it says whether these are whole: 400,000 of
-# four lists of 20 rows took three seconds at each display.
-MOST_JUDGED = 20_000
 
 
 class AnswerFrames(AnswerData):
@@ -181,9 +178,13 @@ class AnswerFrames(AnswerData):
         FrameError
             If a value does not fit its column.
         """
-        lists = get_read_plan(self.shape).root.inner_tables
+        whole_plan = get_read_plan(self.shape)
+        lists = whole_plan.root.inner_tables
         if any(isinstance(inner.row, ResultTable) for inner in lists):
             return {}
+        inner_tables: Mapping[str, TableRows] = {}
+        if any(outer.inner_tables for outer in lists):
+            inner_tables, _ = read_tables(self, whole_plan, strict=False, limit=limit)
         previews = {}
         for outer in lists:
             plan, table, _ = _get_list_plan(self, outer.name)
@@ -192,9 +193,8 @@ class AnswerFrames(AnswerData):
             frame = build_frame({c.column.name: c for c in rows.columns}, rows.count)
             count = _count_items(outline, table)
             beside = _collect_values_beside(self, outline, table)
-            judges = _count_cell_items(frame) <= MOST_JUDGED
             nested = {
-                inner.name: _judge_first_lists(self, inner.name, limit) if judges else None
+                inner.name: _judge_inner_lists(self, inner_tables, inner)
                 for inner in outer.walk()
                 if inner is not outer
             }
@@ -548,19 +548,6 @@ def _judge_inner_lists(
     holder, depth = answer.holder, len(table.full_path) - len(table.path)
     document, variables = getattr(holder, "document", None), getattr(holder, "variables", None)
     return judge_inner_lists(beside, table.full_path, lengths, document, variables, depth)
-
-
-def _count_cell_items(frame: pd.DataFrame) -> int:
-    """Return the number of items of the lists in the cells of a frame."""
-    columns = [frame[name] for name in frame.columns if frame[name].dtype == object]
-    return sum(len(cell) for column in columns for cell in column if isinstance(cell, list))
-
-
-def _judge_first_lists(answer: AnswerData, name: str, limit: int | None) -> Verdict | None:
-    """Judge the lists of a name in the first `limit` rows of the list around them."""
-    plan, table, _ = _get_list_plan(answer, name)
-    tables, _ = read_tables(answer, plan, strict=False, limit=limit)
-    return _judge_inner_lists(answer, tables, table)
 
 
 def is_part(name: str, path: Sequence[str]) -> bool:

@@ -182,6 +182,8 @@ def _judge(
 ) -> Verdict:
     start = ".".join([*path[:-1], ""])
     siblings = {name.removeprefix(start): v for name, v in beside.items() if name.startswith(start)}
+    if len(path) == 1:  # they stand in a row, which may be the last one itself
+        siblings = {name: value for name, value in siblings.items() if name not in LAST_FLAGS}
     reached = next((name for name, value in sizes.numbers if value == rows), None) if rows else None
     is_cut = is_default_limit(rows) and not _has_room(sizes, rows)
     is_reached = reached is not None

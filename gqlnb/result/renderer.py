@@ -61,8 +61,7 @@ HUGE = 1e15  # larger floats use scientific notation
 BAR_WIDTH = 20  # characters of the longest bar
 ALIKE_SHARE = 0.8  # of the maximum: bars between the two look the same
 MISSING = "<NA>"  # as in pandas
-# By the state of a verdict.
-NESTED_DOUBTS: dict[str | None, str] = {"more": " (more exist)", "unknown": " (perhaps more)"}
+MORE_WORDS = {"more": "more exist", "unknown": "perhaps more"}  # by the state of a verdict
 FETCH_ALL = "--paginate fetches all"  # an option of cells and of `gqlnb query`
 # ASCII without characters that would end an attribute; a text with any other is not a link.
 LINK = re.compile(r"https?://[!#-;=?-\[\]_a-z~]+")
@@ -331,9 +330,9 @@ def describe_rows(rows: int, verdict: Verdict | None) -> str:
     if verdict.total > rows:
         words = f"{rows:,} of {format_count(verdict.total, 'row')}"
     elif verdict.state == "more":
-        words += ", more exist"
+        words += f", {MORE_WORDS[verdict.state]}"
     if verdict.state == "unknown":
-        words += ", not proved complete" if verdict.total else ", perhaps more"
+        words += f", {'not proved complete' if verdict.total else MORE_WORDS[verdict.state]}"
     return f"{words}; {verdict.hint}" if verdict.hint else words
 
 
@@ -599,11 +598,11 @@ def _join_html(result: Renderable, layout: Layout) -> str:
 def _build_table_caption(table: Preview) -> str:
     """Return the caption of a table, with the frames of the lists in its rows."""
     caption = build_caption(table.frame, table.rows, table.verdict)
-    names = ", ".join(
-        f'.frames["{sanitize_text(name, 120)}"]{NESTED_DOUBTS.get(verdict and verdict.state, "")}'
-        for name, verdict in table.nested.items()
-    )
-    return f"{caption}; nested lists: {names}" if names else caption
+    names = []
+    for name, verdict in table.nested.items():
+        words = MORE_WORDS.get(verdict.state, "") if verdict else ""
+        names.append(f'.frames["{sanitize_text(name, 120)}"]{words and f" ({words})"}')
+    return f"{caption}; nested lists: {', '.join(names)}" if names else caption
 
 
 def _list_other_lists(layout: Layout) -> list[str]:

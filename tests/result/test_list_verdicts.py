@@ -201,6 +201,21 @@ def test_flags_tell_wherever_they_stand_in_a_page(info, flag, value, state):
     assert frame.attrs["partial"] == (state == "more")
 
 
+@pytest.mark.parametrize("flag", ["isLast", "last"])
+def test_a_row_may_be_the_last_one_itself(flag):
+    """Which says nothing of a list in it; in an object around that list it does."""
+    sdl = f"type Query {{ rows: [Row!]! }} type Row {{ {flag}: Boolean parts: [Part!]!"
+    sdl += " page: Page }"
+    sdl += f" type Page {{ {flag}: Boolean nodes: [Part!]! }} type Part {{ n: Int }}"
+    parts = [{"n": 1}, {"n": 2}]
+    rows = [{flag: n == 2, "parts": parts, "page": {flag: n == 2, "nodes": parts}} for n in (1, 2)]
+    client = Client(Schema(sdl, {"Query": {"rows": lambda *_: rows}}))
+    frames = client.execute(f"{{ rows {{ {flag} parts {{ n }} }} }}").frames
+    assert frames["rows.parts"].attrs["completeness"].startswith("complete: no sign")
+    frames = client.execute(f"{{ rows {{ page {{ {flag} nodes {{ n }} }} }} }}").frames
+    assert frames["rows.page"].attrs["completeness"].startswith("more: 1 of 2 lists: ")
+
+
 @pytest.mark.parametrize("beside", [{"total": 230}, {"hasMore": True}])
 @pytest.mark.parametrize("lists", ["items { n } facets { n }", "facets { n } items { n }"])
 def test_what_says_more_is_said_of_the_longest_list(beside, lists):

@@ -68,7 +68,19 @@ class Changes(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Counters(msgspec.Struct, kw_only=True):
-    """The numbers and gaps in the state and in the report of a harvest.
+    """The numbers and gaps in the state and in the report of a harvest, see :class:`Coverage`."""
+
+    expected: int | None = None
+    windows: int = 0
+    pages: int = 0
+    counts: int = 0
+    repeated: int = 0
+    agreed: int = 0
+    gaps: tuple[Gap, ...] = ()
+
+
+class Coverage(Counters, frozen=True, kw_only=True):  # type: ignore[misc]  # msgspec allows it
+    """The completeness of a harvest, and its cost.
 
     Attributes
     ----------
@@ -86,24 +98,6 @@ class Counters(msgspec.Struct, kw_only=True):
         orders have shown the same rows. ``twice=True`` reads them in two more orders.
     gaps
         Windows whose completeness could not be proved.
-    """
-
-    expected: int | None = None
-    windows: int = 0
-    pages: int = 0
-    counts: int = 0
-    repeated: int = 0
-    agreed: int = 0
-    gaps: tuple[Gap, ...] = ()
-
-
-class Coverage(Counters, frozen=True, kw_only=True):  # type: ignore[misc]  # msgspec allows it
-    """The completeness of a harvest, and its cost.
-
-    Attributes
-    ----------
-    expected, windows, pages, counts, repeated, agreed, gaps
-        As of :class:`Counters`.
     got
         Number of rows received, each counted once, with those that came as null.
     moved

@@ -130,7 +130,8 @@ def find_identifier(kind: NamedType) -> str | None:
 def find_id_leaves(kind: NamedType) -> list[str]:
     """Return the leaves of type ID of objects that have no identifier by name.
 
-    Rows that differ in them are not the same. Equal ones prove nothing: they may be of an owner.
+    Rows that differ in them are not the same (as in ``documentId: ID!`` of Strapi 5, its only
+    identifier). Equal ones prove nothing: they may be of an owner.
     """
     if find_identifier(kind) is not None:
         return []

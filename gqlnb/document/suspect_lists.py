@@ -29,6 +29,7 @@ from gqlnb.document.paging_conventions import (
     find_id_leaves,
     find_identifier,
     find_page_info,
+    is_limit_name,
     is_list,
     read_default,
     read_integer,
@@ -226,15 +227,23 @@ class SuspectList:
         return msgspec.json.encode(value, enc_hook=str, order="sorted").decode()
 
     def read_counts(self, data: object) -> dict[str, int]:
-        """Return the integers beside the list; none where several objects hold such lists."""
+        """Return the integers beside the list; none where several objects hold such lists.
+
+        Those of a longer list beside it are left out (:func:`is_of_longer_list`).
+        """
         holders = list(find_objects(data, self.steps))
         if len(holders) != 1 or not self.steps:
             return {}
+        values = dict(_iterate_values(holders[0][1]))
+        length = max(self.read_lengths(data), default=0)
+        longest = max((len(it) for it in values.values() if isinstance(it, list)), default=0)
+        sizes = [it.value for it in self.leaves if it.value and is_limit_name(it.name)]
         return {
             key.removeprefix(ADDED_PREFIX): count
-            for key, value in _iterate_values(holders[0][1])
+            for key, value in values.items()
             if (count := read_integer(value)) is not None
             and (key in self.counts or is_count_name(key, self.keys))
+            and not (is_count_name(key, ()) and is_of_longer_list(length, longest, sizes, count))
         }
 
     def iterate_cursors(self, data: object, half: int) -> Iterator[CursorValue]:
@@ -392,6 +401,34 @@ def is_count_name(name: str, lists: Collection[str]) -> bool:
     own = {word for listed in lists for word in split_name(listed)}
     words = split_name(name) - own - {word.removesuffix("s") for word in own}
     return words <= COUNT_WORDS and bool(words & COUNT_WORDS)
+
+
+def is_of_longer_list(
+    length: int, longest: int, sizes: Collection[int], count: int | None = None
+) -> bool:
+    """Return whether what says that rows are missing is said of a longer list beside one.
+
+    Facets of a search stand beside its rows and the number of all rows. A size in the query tells
+    that it is of the rows: they reach it, or they are all that are counted, and it allows more.
+
+    Parameters
+    ----------
+    length, longest
+        The numbers of rows of the list, and of the longest one beside it.
+    sizes
+        The sizes of pages in the query.
+    count
+        The number of all rows; None for a flag.
+
+    Examples
+    --------
+    >>> is_of_longer_list(3, 20, [20], 230), is_of_longer_list(3, 5, [20], 5)
+    (True, True)
+    >>> is_of_longer_list(7, 12, [20], 230), is_of_longer_list(7, 12, [], 12)
+    (False, False)
+    """
+    allows_more = longest <= max(sizes, default=0)
+    return longest > length and (longest in sizes or (allows_more and count == longest))
 
 
 def may_be_short(name: str, count: int) -> bool:

@@ -584,7 +584,7 @@ def _judge_list(
         document,
         variables,
         is_null=is_hidden,
-        is_shorter=max(lengths, default=0) > rows,
+        longest=max(lengths, default=0),
     )
     if verdict.state == "more" and document is not None and document.kind == "query":
         return verdict._replace(hint=FETCH_ALL)

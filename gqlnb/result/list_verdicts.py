@@ -31,6 +31,7 @@ from gqlnb.document.suspect_lists import (
     is_default_limit,
     is_long_limit,
     is_named_after,
+    is_of_longer_list,
     is_round,
     is_usual,
     list_leaves,
@@ -125,7 +126,7 @@ def judge_list(
     variables: Mapping[str, Any] | None = None,
     *,
     is_null: bool = False,
-    is_shorter: bool = False,
+    longest: int = 0,
 ) -> Verdict:
     """Judge a list by what was selected beside it, and by the sizes in its query.
 
@@ -143,9 +144,9 @@ def judge_list(
         The values of its variables.
     is_null
         Whether the list is null, or an object around it, without an error.
-    is_shorter
-        Whether a list beside it has more rows: then a count of more is of that one, and not of the
-        facets of a search, unless it bears the name of the list.
+    longest
+        The number of rows of the longest list beside it, of which a flag or a count may be: where
+        the sizes do not tell that, the list is doubted.
 
     Examples
     --------
@@ -162,14 +163,18 @@ def judge_list(
         return Verdict("unknown", "the endpoint returned null, and no error")
     # What stands beside a root field says nothing of its list.
     verdict = _judge(beside if len(path) > 1 else {}, path, rows, sizes, is_outermost=True)
-    if is_shorter and verdict.state == "more":
-        own = {
-            name: value
-            for name, value in beside.items()
-            if is_count_name(name, path[-1:]) and not is_count_name(name, ())
-        }
-        verdict = _judge(own, path, rows, sizes, is_outermost=True)
-    return verdict
+    if verdict.state != "more" or longest <= rows:
+        return verdict
+    own = {
+        name: value
+        for name, value in beside.items()
+        if is_count_name(name, path[-1:]) and not is_count_name(name, ())
+    }
+    allowed = [value for name, value in sizes.numbers if is_limit_name(name)]
+    found = _judge(own, path, rows, sizes, is_outermost=True)
+    if found.state == "more" or is_of_longer_list(rows, longest, allowed, verdict.total or None):
+        return found
+    return Verdict("unknown", f"{verdict.evidence}, perhaps of a longer list beside it")
 
 
 def _judge(

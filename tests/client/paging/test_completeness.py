@@ -367,13 +367,17 @@ def test_lists_of_a_page_object_with_different_limits_are_not_proved_complete():
     assert "offsets: its lists have pages of different lengths" in said[0]
 
 
-def test_the_bound_of_a_page_object_applies_to_each_list():
-    """A list as long as the limit may have more items, also beside a short one."""
-    for users, complete in ((3, True), (10, False)):
-        resolvers = serve_page_objects({"media": 3, "users": users})
-        text = "{ search(limit: 10) { media { name } users { name } } }"
-        result, _ = execute_all(PAGE_OBJECT, resolvers, text)
-        assert result.report.complete is complete
+@pytest.mark.parametrize("flag", [None, "media"])
+@pytest.mark.parametrize("users", [3, 9, 10, 12])
+def test_the_bound_of_a_page_object_applies_to_each_list(users, flag):
+    """A list as long as the limit may have more items, also beside a short one that is counted."""
+    resolvers = serve_page_objects({"media": 3, "users": users}, flag)
+    text = "{ search(limit: 10) { media { name } users { name } } }"
+    result, _ = execute_all(PAGE_OBJECT, resolvers, text)
+    search = result.data["search"]
+    assert (len(search["media"]), len(search["users"])) == (3, users)
+    assert result.report.complete is (flag is None or users < 10)
+    assert (result.report.requests > 1) is (users >= 10)
 
 
 def test_max_results_limits_each_list_of_a_page_object():

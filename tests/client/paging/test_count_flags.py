@@ -156,3 +156,32 @@ def test_a_count_is_of_the_list_that_goes_on(fields, args, key, facets):
     if facets == 3 and "limit" in args:
         assert len(result.data["rows"]["items"]) == 230
         assert result.report.complete, result.report.doubts
+
+
+@pytest.mark.parametrize("facets", [1, 3, 7])
+@pytest.mark.parametrize("args", ["", "(search: String)", "(limit: Int = 9, offset: Int = 0)"])
+@pytest.mark.parametrize("cap", [4, 9])
+@pytest.mark.parametrize("made", [5, 8])
+def test_a_count_is_not_of_the_facets_where_a_size_allows_all_rows(made, cap, args, facets):
+    """Where none does, it may be of either list, as of the cut one here."""
+    sdl = f"""type Query {{ rows{args}: Page! }} type Row {{ id: ID! name: String! }}
+    type Page {{ total: Int! items: [Row!]! facets: [Row!]! }}"""
+    rows = [{"id": f"r{n}", "name": f"n{n}"} for n in range(10)]
+
+    def resolve(_root: Any, given: dict[str, Any], _context: Any) -> dict[str, Any]:
+        start = given.get("offset", 0)
+        page = rows[start : min(made, start + min(cap, given.get("limit", cap)))]
+        return {"total": made, "items": page, "facets": rows[:facets]}
+
+    client = Client(Schema(sdl, {"Query": {"rows": resolve}}))
+    text = "{ rows { total items { id } facets { name } } }"
+    result = client.execute_all(text, progress=False)
+    is_whole = len(result.data["rows"]["items"]) == made
+    assert is_whole or not result.report.complete
+    assert is_whole is (cap == 9 or "limit" in args)
+    if cap == 9 and "limit" in args and facets < made:
+        assert result.report.complete, result.report.doubts
+    first = client.execute(text)
+    is_cut = len(first.data["rows"]["items"]) < made
+    verdict = first.frames["rows.items"].attrs["completeness"]
+    assert verdict.startswith(("more: ", "unknown: ") if is_cut else "complete: ")

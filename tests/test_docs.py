@@ -66,10 +66,13 @@ def test_the_readme_has_each_command_on_its_own_line(line, root):
     assert line in [text.strip() for text in (root / "README.md").read_text().splitlines()]
 
 
-def test_the_links_of_the_readme_exist(root):
+@pytest.mark.parametrize(
+    ("page", "least"), [("README.md", 15), ("CONTRIBUTING.md", 1), ("SECURITY.md", 4)]
+)
+def test_the_links_of_pages_beside_the_code_exist(page, least, root):
     """Each relative link leads to a file."""
-    links = re.findall(r"\]\((?!https?:)([^)#]+)\)", (root / "README.md").read_text())
-    assert len(links) > 15
+    links = re.findall(r"\]\((?!https?:)([^)#]+)\)", (root / page).read_text())
+    assert len(links) >= least
     assert [link for link in links if not (root / link).is_file()] == []
 
 

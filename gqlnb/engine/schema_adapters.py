@@ -41,14 +41,14 @@ from gqlnb.engine.subscription import (
     check_subscription,
 )
 from gqlnb.errors import Problem, QueryError, SchemaError, sanitize_text
-from gqlnb.limits import MAX_CACHED_TEXT
+from gqlnb.limits import MAX_CACHED_TEXT, Limits
+from gqlnb.option_checks import raise_option_error
 from gqlnb.result.shape import forget_shapes
 
 if TYPE_CHECKING:
     from gqlnb.engine.execution_budget import ExecutionBudget
     from gqlnb.engine.incremental_execution import ResponsePart
     from gqlnb.engine.subscription import SubscriptionArguments
-    from gqlnb.limits import Limits
     from gqlnb.result.result import Result
 
 T = TypeVar("T")
@@ -131,6 +131,8 @@ class SchemaAdapter:
     ) -> Document:
         """Return the cached document of a text; one that is refused may be valid later."""
         name = "" if operation is None else operation
+        if limits is not None and not isinstance(limits, Limits):
+            raise_option_error("limits", limits, "gqlnb.Limits(...)")
         if type(text) is not str or type(name) is not str or len(text) > MAX_CACHED_TEXT:
             return self.parse(text, operation, limits, introspection=introspection)
         key = (text, operation, limits, introspection)

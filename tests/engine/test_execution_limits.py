@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from graphql import GraphQLObjectType, build_schema, parse
 
-from gqlnb import QueryError, Schema
+from gqlnb import OptionError, QueryError, Schema
 from gqlnb.engine.compiled_execution import execute_within
 from gqlnb.engine.compiler import plans as plan
 from gqlnb.engine.compiler.conditions import collect_facts
@@ -466,6 +466,12 @@ def test_an_error_of_a_resolver_is_an_error_as_ever():
 
 
 # -- documents, and schemas of other libraries
+
+
+@pytest.mark.parametrize("limits", [5, {"depth": 3}, Limits])
+def test_limits_of_another_type_are_refused(limits):
+    with pytest.raises(OptionError, match=r"^limits= takes gqlnb.Limits"):
+        Schema("type Query { hello: String }").execute("{ hello }", limits=limits)
 
 
 def test_a_document_beyond_its_limits_is_a_query_error():

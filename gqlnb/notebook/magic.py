@@ -217,14 +217,20 @@ class GraphQLMagic(Magics, CellSettings):
             if asks_for_help(line):
                 return self._build_help()
             options = read_line(get_cell_parser(), line)
-            # The text starts on the second line of the cell.
-            return self._run_cell(options, cell.rstrip(), names, above=1)
+            text = cell.rstrip()
+            return self._run_cell(options, text, names, above=self._count_lines_above(text))
         except KeyboardInterrupt as interrupt:
             place = find_user_line(interrupt)
             lines = [place.strip()] if place else []
             lines += getattr(interrupt, "notes", ())
         # Outside the except block, so that the interrupt has no context to display.
         raise CellInterrupt(*lines)
+
+    def _count_lines_above(self, text: str) -> int:
+        """Return how many lines of the cell stand above the text: ``%%time`` may be one of them."""
+        history = self.shell.history_manager
+        source = history.input_hist_raw[-1].rstrip() if history is not None else ""
+        return source.removesuffix(text).count("\n") if source.endswith(text) else 1
 
     def _build_help(self) -> HelpText:
         """Return the help of the magic."""

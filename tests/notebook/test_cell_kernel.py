@@ -146,6 +146,8 @@ def test_errors_are_error_outputs_in_the_notebook(kernel):
     assert kind == "error"
     assert content["ename"] == "QueryError"
     assert content["traceback"][1] == "  cell line 3, column 3"
+    *_, (_, content) = kernel.run("%%time\n\n%%graphql schema\n{\n  helo }")
+    assert content["traceback"][1] == "  cell line 5, column 3"
     ((kind, content),) = kernel.run("%%graphql schema --outptu x\n{ hello }")
     assert (kind, content["ename"]) == ("error", "OptionError")
 

@@ -141,10 +141,11 @@ def draw_service(seed: int) -> Service:
     )
 
 
-def fetch_all(service: Service, **options: Any) -> Result:
-    """Return all pages of the list of a service."""
+def fetch_all(service: Service, given: str = "", **options: Any) -> Result:
+    """Return all pages of the list of a service, with the arguments that the query gives."""
     schema = Schema(service.sdl, {"Query": {"list": service.resolve}})
-    text = "{ list { rows { id } } }" if service.is_counted else "{ list { id } }"
+    rows = "{ rows { id } }" if service.is_counted else "{ id }"
+    text = f"{{ list{given} {rows} }}"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return Client(schema).execute_all(text, progress=False, **options)
@@ -174,6 +175,21 @@ def test_a_complete_report_means_all_rows(first):
     )
     assert found["right"] >= 0.72 * SERVICES, found
     assert found["doubted"] <= 0.16 * SERVICES, found
+
+
+@pytest.mark.parametrize("first", [4000, 5000])
+def test_a_complete_report_means_all_rows_with_a_written_size(first):
+    """Of the size that the service has by default, or at most."""
+    services = [
+        service
+        for service in map(draw_service, range(first, first + SERVICES))
+        if service.kind in {"offset", "page", "size", "row"} and service.count
+    ]
+    found: Counter[str] = Counter()
+    for number, service in enumerate(services):
+        size = service.most or service.size if number % 2 else service.size
+        found[judge(service, fetch_all(service, f"({service.length}: {size})"))] += 1
+    assert found["right"] >= 0.4 * len(services), found
 
 
 def test_without_experiments_a_list_that_may_be_cut_is_doubted():

@@ -288,7 +288,8 @@ class RoleSearch:
         if self._size is None or self._may_change(self._size):
             return None
         bound = f"`{self._size.name}: {self._size.value}` bounds the list, as written"
-        is_whole = not self._grown
+        # As many rows as it allows may also be the most that the endpoint returns.
+        is_whole = not (self._grown or (self._has_usual_length and self._reached is self._size))
         reason = self._end if self._end is not None and is_whole else bound
         return Finding(reason, is_complete=is_whole, is_of_size=True)
 

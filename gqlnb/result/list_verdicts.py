@@ -382,6 +382,12 @@ def _collect_sizes(
             sizes.untried.extend(format_argument(it.path) for it in leaves if _is_untried(it))
             for name, value in given.items():
                 sizes.numbers.extend(_iterate_numbers(name, value))
+            # Services that build the schema from classes use their defaults without the object.
+            sizes.numbers.extend(
+                (format_argument(it.path), it.value)
+                for it in leaves
+                if len(it.path) > 1 and it.value and not given[str(it.path[0])]
+            )
     fields = getattr(kind, "fields", {})
     info = find_page_info(holder, PageArguments("cursor")) if takes_cursor else None
     token = "" if info is None else ".".join(info.cursor)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+import strawberry
 
 from gqlnb import Access, Client, LiveFrame, Result, ResultView, Schema, concat, serve
 from gqlnb.result.paging_report import Report
@@ -364,6 +365,36 @@ def test_a_reached_size_of_a_list_in_rows_is_unknown(size):
     assert not frame.attrs["partial"]
     short = execute_authors(text, [1, 0, 1]).frame("authors.posts")
     assert short.attrs["completeness"].startswith("complete: ")
+
+
+@strawberry.input
+class Paging:
+    take: int = 10
+    skip: int = 0
+
+
+@strawberry.type
+class Shelf:
+    name: str
+
+    @strawberry.field
+    def books(self, paging: Paging | None = None) -> list[str]:
+        paging = paging or Paging()
+        return [str(n) for n in range(24)][paging.skip :][: paging.take]
+
+
+@strawberry.type
+class Library:
+    @strawberry.field
+    def shelves(self) -> list[Shelf]:
+        return [Shelf(name="a"), Shelf(name="b")]
+
+
+def test_the_default_of_a_class_may_cut_lists_without_its_object():
+    frame = (
+        Client(strawberry.Schema(Library)).execute("{ shelves { books } }").frame("shelves.books")
+    )
+    assert frame.attrs["completeness"] == "unknown: 2 of 2 lists: `paging.take: 10` is reached"
 
 
 @pytest.mark.parametrize("last", [0, 3, 4, 5])

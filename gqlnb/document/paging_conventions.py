@@ -566,6 +566,9 @@ NEXT_CURSORS = (
     *("nextToken", "nextCursor", "nextPageToken", "continuationToken", "next_cursor"),
     *("next_token", "next_page_token", "endCursor", "end_cursor", "cursor", "next", "after"),
 )
+# Cursors of the next page, null where there is none; those without a word for it only in an object
+# that describes the page.
+TOKENS = tuple(name for name in NEXT_CURSORS if re.search("next.|continuation", name))
 END_CURSORS = ("endCursor", "end_cursor", "cursor")  # not null on the last page either
 TOTAL_COUNTS = (
     *("totalCount", "total", "totalItems", "totalResults", "totalElements", "totalDocs"),
@@ -591,6 +594,28 @@ def find_last_step(name: str) -> str:
     *holders, last = name.split(".")
     is_info = len(holders) <= MAX_INFO_DEPTH and all(map(INFO_HOLDER.fullmatch, holders))
     return last if is_info else ""
+
+
+def is_pointer(name: str) -> bool:
+    """Return whether a value beside a list is null where no page follows."""
+    step = find_last_step(name)
+    return step in TOKENS or (step in NEXT_POINTERS and step != name)
+
+
+def read_sign(name: str, value: object) -> bool | None:
+    """Return whether a value beside a list says that rows follow; None if it says nothing.
+
+    Examples
+    --------
+    >>> read_sign("hasMore", True), read_sign("page.isLast", True), read_sign("total", 7)
+    (True, False, None)
+    >>> read_sign("nextToken", "abc"), read_sign("nextToken", None)
+    (True, None)
+    """
+    step = find_last_step(name)
+    if isinstance(value, bool) and step in (*MORE_FLAGS, *LAST_FLAGS):
+        return (step in MORE_FLAGS) == value
+    return True if value and is_pointer(name) else None
 
 
 class PageInfoPaths(msgspec.Struct, frozen=True):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from functools import partial
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
@@ -29,10 +30,13 @@ from gqlnb.document.paging_conventions import (
     find_id_leaves,
     find_identifier,
     find_page_info,
+    get_at_path,
     is_limit_name,
     is_list,
+    iterate_leaves,
     read_default,
     read_integer,
+    read_sign,
 )
 from gqlnb.document.selections import (
     ADDED_PREFIX,
@@ -164,6 +168,9 @@ class SuspectList:
         Where there is none, those of other leaves of type ID, which tell rows apart.
     counts
         The response names of integers beside the list.
+    signs
+        The response names and the name of each value that says whether rows follow, and before
+        them those of the object that holds it.
     typename
         The response name of the type of a row, where rows are of several types.
     """
@@ -181,6 +188,7 @@ class SuspectList:
     ids: tuple[str, ...] = ()
     id_leaves: tuple[str, ...] = ()
     counts: list[str] = field(default_factory=list)
+    signs: list[tuple[tuple[str, ...], tuple[str, ...], str]] = field(default_factory=list)
     typename: str = "__typename"
 
     def read_rows(self, data: object) -> Rows:
@@ -245,6 +253,22 @@ class SuspectList:
             and (key in self.counts or is_count_name(key, self.keys))
             and not (is_count_name(key, ()) and is_of_longer_list(length, longest, sizes, count))
         }
+
+    def read_sign(self, data: object) -> tuple[str, bool] | None:
+        """Return the name of what says whether rows follow, and whether; what says so first.
+
+        Where another list is beside it, an end may be that of the other.
+        """
+        holders = [holder for _, holder in find_objects(data, self.steps)]
+        lists = {key for it in holders for key, value in it.items() if isinstance(value, list)}
+        found = [
+            (name, goes_on)
+            for steps, path, name in self.signs
+            for _, holder in find_objects(data, steps)
+            if (goes_on := read_sign(name, get_at_path(holder, path))) is not None
+            if goes_on or lists <= set(self.keys)
+        ]
+        return max(found, key=itemgetter(1), default=None)
 
     def iterate_cursors(self, data: object, half: int) -> Iterator[CursorValue]:
         """Yield the values that may be the cursor of the next page.
@@ -547,6 +571,9 @@ class _Search:
             _add_identifiers(found, pieces)
         if not is_plain:
             found.counts = list(dict.fromkeys(_add_counts(around[-1][0], [first.name])))
+            for level, (pieces_around, _) in enumerate(around[: -2 - len(holder) : -1]):
+                steps = place.steps[: len(place.steps) - level]
+                found.signs += [(steps, *sign) for sign in _add_signs(pieces_around)]
             if found.leaves and not holder:
                 _add_cursors(carrier)
         self.lists.append(found)
@@ -646,6 +673,16 @@ def _add_counts(carrier: list[EditableSelection], lists: Collection[str]) -> Ite
         path = find_count(piece.kind, {})
         if len(path) > 1:  # Strapi has `meta { pagination { total } }`
             yield ".".join(add_path(inner, path))
+
+
+def _add_signs(carrier: list[EditableSelection]) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Select what says whether rows follow; yield its response names, and its name."""
+    for piece in carrier:
+        inner = piece.inner if piece.inner is not None else []
+        for path, kind in iterate_leaves(piece.kind):
+            name, sample = ".".join(path), True if kind == "Boolean" else "text"
+            if read_sign(name, sample) is not None:
+                yield add_path(inner, path), name
 
 
 def _add_cursors(carrier: list[EditableSelection]) -> None:

@@ -11,16 +11,14 @@ from graphql import get_named_type
 from gqlnb.document.paged_fields import WRAPPER_NAMES
 from gqlnb.document.paging_conventions import (
     LAST_FLAGS,
-    MORE_FLAGS,
-    NEXT_CURSORS,
-    NEXT_POINTERS,
     PageArguments,
-    find_last_step,
     find_page_info,
     format_argument,
     is_limit_name,
+    is_pointer,
     read_default,
     read_integer,
+    read_sign,
 )
 from gqlnb.document.selections import merge_defaults, read_values
 from gqlnb.document.suspect_lists import (
@@ -46,15 +44,6 @@ if TYPE_CHECKING:
     from gqlnb.document.suspect_lists import ArgumentLeaf
 
 TOTAL = re.compile(r"(?i:count|total)$")  # of all rows; `number` may be that of a page
-# Cursors of the next page, null where there is none; those without a word for it only in an object
-# that describes the page.
-TOKENS = tuple(name for name in NEXT_CURSORS if re.search("next.|continuation", name))
-
-
-def is_pointer(name: str) -> bool:
-    """Return whether a value beside a list is null where no page follows."""
-    step = find_last_step(name)
-    return step in TOKENS or (step in NEXT_POINTERS and step != name)
 
 
 class Sizes(NamedTuple):
@@ -215,9 +204,9 @@ def _read_page_signs(
 ) -> Verdict | None:
     """Judge a list by the flags, cursors and counts beside it; None if they say nothing."""
     flags = {  # whether rows follow, by the name of each flag
-        name: (step in MORE_FLAGS) == value
+        name: goes_on
         for name, value in sorted(siblings.items())
-        if isinstance(value, bool) and (step := find_last_step(name)) in (*MORE_FLAGS, *LAST_FLAGS)
+        if isinstance(value, bool) and (goes_on := read_sign(name, value)) is not None
     }
     more = next((name for name, goes_on in flags.items() if goes_on), None)
     # What counts in the object of a page, or beside a list that goes on, counts its rows.
@@ -246,7 +235,7 @@ def _read_page_signs(
             f"`{end}` is {str(siblings[end]).lower()}" if equal is None else f"`{equal}` {COUNTED}"
         )
         return Verdict("unknown" if doubt else "complete", doubt or proof)
-    following = next((name for name in siblings if siblings[name] and is_pointer(name)), None)
+    following = next((name for name in siblings if read_sign(name, siblings[name])), None)
     if following is not None:
         return Verdict("more", f"`{following}` is not null")
     # A count that equals the size, or is the only one at a usual length, may be that of the page.

@@ -231,6 +231,7 @@ class RoleSearch:
         self._numbers = [leaf for leaf in leaves if leaf.is_number]
         self._leaves = leaves
         self.larger_count = find_larger_count(self.counts, self.length)
+        self._sign = suspect.read_sign(data)  # of the last answer with these rows
         self._reached = find_reached_size(self._numbers, self.length)
         self._size: ArgumentLeaf | None = None
         self._grown: Rows | None = None  # the answer to a larger size
@@ -262,7 +263,10 @@ class RoleSearch:
             finding = yield from self._grow()
         if finding is None and self._is_mixed and (yield from self._try({})) != self.rows:
             return Finding("its rows changed between the experiments")
-        return finding or self._conclude()
+        finding = finding or self._conclude()
+        if finding.is_complete and self._sign is not None and self._sign[1]:
+            return Finding(f"`{self._sign[0]}` says that rows follow", role=finding.role)
+        return finding
 
     def leave_count(self, other: RoleSearch) -> Finding | None:
         """Leave a larger count to another list beside it, which goes on; return the finding then.
@@ -271,7 +275,7 @@ class RoleSearch:
         number of all rows.
         """
         self.counts = {n: v for n, v in self.counts.items() if n != other.larger_count}
-        self.larger_count = find_larger_count(self.counts, self.length)
+        self.larger_count, self._sign = find_larger_count(self.counts, self.length), None
         together = count_rows(self.rows) if self.suspect.is_nested else 0
         sign = rule_out_cut(self.suspect, self.length, self.counts, together=together)
         return sign or (self._conclude() if self.trials else None)
@@ -700,15 +704,15 @@ class RoleSearch:
         if self._longest > length and reached is None:
             reason = f"other arguments brought {self._longest} rows: nothing cuts here"
             yield Finding(reason, is_complete=True, is_of_size=size is not None)
-        if other in self._given:
-            yield Finding(f"`{other}` brings other rows, which do not follow as paging= says")
         if other is not None:
-            yield Finding(
-                f"`{other}` brings as many other rows: a page, or a filter? "
-                f"paging={{{other!r}: 'page'}} or paging={{{other!r}: 'filter'}} says so"
-            )
+            says = f"paging={{{other!r}: 'page'}} or paging={{{other!r}: 'filter'}} says so"
+            reason = f"`{other}` brings as many other rows: a page, or a filter? {says}"
+            given = f"`{other}` brings other rows, which do not follow as paging= says"
+            yield Finding(given if other in self._given else reason)
         if self._weak_end is not None and not (self._has_usual_length or self._has_untried_cursor):
             yield Finding(self._weak_end, is_complete=True, is_of_size=True)
+        if self._sign is not None and not (self._sign[1] or is_long_limit(length)):
+            yield Finding(f"`{self._sign[0]}` says that no rows follow", is_complete=True)
         if size is not None:
             yield Finding(f"`{size.name}` allows no more than {length} rows")
         if is_round(length):
@@ -743,6 +747,8 @@ class RoleSearch:
         data, self._refusal = yield {**needed, **values}
         rows = None if data is None else self.suspect.read_rows(data)
         self._new_counts = {} if data is None else self.suspect.read_counts(data)
+        if rows is not None and begins_with(rows, self.rows):
+            self._sign = self.suspect.read_sign(data)
         if rows is not None and not self.rows.keys() <= rows.keys():
             rows, self._refusal = None, "the objects around the list changed"
         changed = ", ".join(f"`{leaf.name}: {value}`" for leaf, value in values.items())
@@ -928,6 +934,8 @@ class Experiments:
         finding = rule_out_cut(
             suspect, length, suspect.read_counts(data), can_ask=not is_left_out, together=together
         )
+        sign = suspect.read_sign(data)
+        finding = None if sign is not None and sign[1] else finding
         if suspect.is_absent(data):
             return Finding(OTHER_TYPE)
         if finding is None and self._is_kept(suspect, length):

@@ -539,11 +539,11 @@ def _judge_inner_lists(
     rows, holders = tables[table.name], tables[parent.name]
     beside = {}
     for builder in holders.columns:
-        name = builder.column.name
+        name = builder.column.shape.field_name
         # Where items are null, a count of all is larger than the number of rows.
-        is_count = not name.endswith((*MORE_FLAGS, *LAST_FLAGS))
-        if is_sign(name.rpartition(".")[2], table.path[-1:]) and not (is_count and rows.dropped):
-            beside[name] = builder.to_arrow().to_pylist()
+        is_count = name not in (*MORE_FLAGS, *LAST_FLAGS)
+        if is_sign(name, table.path[-1:]) and not (is_count and rows.dropped):
+            beside[builder.column.name] = builder.to_arrow().to_pylist()
     lengths = np.bincount(rows.parents, minlength=holders.count).tolist()
     holder, depth = answer.holder, len(table.full_path) - len(table.path)
     document, variables = getattr(holder, "document", None), getattr(holder, "variables", None)

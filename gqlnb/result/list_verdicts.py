@@ -39,9 +39,12 @@ from gqlnb.document.suspect_lists import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from typing import TypeVar
 
     from gqlnb.document.document import Document
     from gqlnb.document.suspect_lists import ArgumentLeaf
+
+    T = TypeVar("T")
 
 TOTAL = re.compile(r"(?i:count|total)$")  # of all rows; `number` may be that of a page
 
@@ -148,6 +151,7 @@ def judge_list(
     sizes = NO_SIZES
     if document is not None:
         sizes = _collect_sizes(document, path, variables or {})
+        path, beside = _name_fields(document, path, beside)
     if is_null and (sizes.numbers or sizes.untried or sizes.token):
         return Verdict("unknown", "the endpoint returned null, and no error")
     # What stands beside a root field says nothing of its list.
@@ -164,6 +168,28 @@ def judge_list(
     if found.state == "more" or is_of_longer_list(rows, longest, allowed, verdict.total or None):
         return found
     return Verdict("unknown", f"{verdict.evidence}, perhaps of a longer list beside it")
+
+
+def _name_fields(
+    document: Document, path: Sequence[str], beside: Mapping[str, T], above: int = 0
+) -> tuple[Sequence[str], Mapping[str, T]]:
+    """Return a list and what stands beside it by the names of fields, which aliases may hide.
+
+    The keys and the path keep the response names of the object that holds the list.
+    """
+
+    def find_name(*steps: str) -> str:
+        field = document.find_field((*holder, *steps))
+        return steps[-1] if field is None else field.name.value
+
+    *holder, name = path
+    start = ".".join([*holder[above:], ""])
+    named = {}
+    for key, value in beside.items():
+        steps = key.removeprefix(start).split(".")
+        names = [find_name(*steps[: n + 1]) for n in range(len(steps))]
+        named[start + ".".join(names) if key.startswith(start) else key] = value
+    return (*holder, find_name(name)), named
 
 
 def _judge(
@@ -291,6 +317,8 @@ def judge_inner_lists(
     sizes = NO_SIZES
     if document is not None:
         sizes = _collect_sizes(document, path, variables or {}, depth)
+        path, beside = _name_fields(document, path, beside, depth)
+        inner = path[depth:]
     longest = max(lengths, default=0)
     if not (sizes.numbers or sizes.untried or beside):
         # Lists without arguments are part of the rows that hold them, unless one is long.

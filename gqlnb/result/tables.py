@@ -300,7 +300,11 @@ class _PlanBuilder:
             elif child.composite:
                 target = self.build_object(child, here, table, nullable=optional, around=wanted)
                 target = target if target.members else None
-            elif child is key or self.is_full(table) or (wanted and is_sign(name, wanted)):
+            elif (
+                child is key
+                or self.is_full(table)
+                or (wanted and is_sign(child.field_name, wanted))
+            ):
                 column = ResultColumn(".".join(here), child, optional)
                 target = self.add_column(table, column)
                 if child is key:

@@ -168,9 +168,11 @@ def test_without_a_sign_a_list_is_complete():
         ),
     ],
 )
-def test_what_stands_beside_a_list_decides(beside, verdict, caption):
+@pytest.mark.parametrize("alias", ["", "x{}: "])
+def test_what_stands_beside_a_list_decides(beside, verdict, caption, alias):
     """A count that is larger counts more than a flag that says the end."""
-    text = f"{{ page {{ {' '.join(beside)} items {{ n }} }} }}"
+    signs = " ".join(alias.format(n) + name for n, name in enumerate(beside))
+    text = f"{{ {alias.format('p')}page {{ {signs} items {{ n }} }} }}"
     found = judge(build_client(**beside).execute(text))
     assert found == (verdict, verdict.startswith("more"), caption)
 
@@ -326,6 +328,7 @@ def execute_authors(text: str, lengths: list[int], *, nulls: int = 0) -> Result:
     [
         ("posts(first: 2) { totalCount nodes { id } }", "authors.posts", "`totalCount` counts 5"),
         ("posts(first: 2) { totalCount edges { node { id } } }", "authors.posts", "counts 5"),
+        ("posts(first: 2) { n: totalCount nodes { id } }", "authors.posts", "counts 5"),
         ("posts { pageInfo { hasNextPage } nodes { id } }", "authors.posts", "is true"),
         ("tags(limit: 4) tagCount", "authors.tags", "`tagCount` counts 5"),
     ],

@@ -666,7 +666,7 @@ def test_leaves_of_type_id_tell_rows_apart_that_look_alike(first, most, key):
         assert result.report.complete
 
 
-SIGNS = """
+SIGNED = """
 type Query { search(words: String, opts: Opts): Found! } input Opts { words: String }
 type Found { %s data: Data! } type Data { %s items: [Row!]! } type Row { id: ID! }
 type Info { hasNextPage: Boolean, nextToken: String }
@@ -692,7 +692,7 @@ def test_a_sign_says_that_rows_follow_whatever_the_arguments_are_called(
     beside = {declared.partition(":")[0]: value, "total": length}
     data = {"items": [{"id": str(n)} for n in range(length)], **beside}
     resolvers = {"Query": {"search": lambda *_: {"data": data, **beside}}}
-    client = Client(Schema(SIGNS % (levels[0], levels[1]), resolvers))
+    client = Client(Schema(SIGNED % (levels[0], levels[1]), resolvers))
     signs = [(selection % name if selection else "") if level == n else "" for n in (0, 1)]
     text = f"{{ search {{ {signs[0]} data {{ {signs[1]} items {{ id }} }} }} }}"
     with pytest.warns(UserWarning, match="says that rows follow|usual limit"):
@@ -705,7 +705,7 @@ def test_a_sign_says_that_a_list_of_a_usual_length_ends():
     declared = "hasMore: Boolean"
     data = {"items": [{"id": str(n)} for n in range(20)], "hasMore": False}
     client = Client(
-        Schema(SIGNS % ("", declared), {"Query": {"search": lambda *_: {"data": data}}})
+        Schema(SIGNED % ("", declared), {"Query": {"search": lambda *_: {"data": data}}})
     )
     result = client.execute_all("{ search { data { items { id } } } }", progress=False)
     assert result.report.complete

@@ -539,7 +539,8 @@ def _judge_inner_lists(
     rows, holders = tables[table.name], tables[parent.name]
     beside = {}
     for builder in holders.columns:
-        name = builder.column.shape.field_name
+        shape = builder.column.shape
+        name = "" if shape.lists else shape.field_name
         # Where items are null, a count of all is larger than the number of rows.
         is_count = name not in (*MORE_FLAGS, *LAST_FLAGS)
         if is_sign(name, table.path[-1:]) and not (is_count and rows.dropped):

@@ -16,6 +16,7 @@ from gqlnb.document.paging_conventions import (
     format_argument,
     is_limit_name,
     is_pointer,
+    iterate_leaves,
     read_default,
     read_integer,
     read_sign,
@@ -61,14 +62,16 @@ class Sizes(NamedTuple):
         value, or 0 or 1: they may be the size of a page, or its place.
     is_known
         Whether the query is known.
-    token
-        The cursor of the next page in the object of the list, if an argument takes one; or empty.
+    sign
+        What says in the object of the list whether rows follow, and bounds it if it is not
+        selected: the cursor of the next page, if an argument takes one, or, where no argument
+        shows a bound, a flag; else empty.
     """
 
     numbers: list[tuple[str, int]]
     untried: list[str]
     is_known: bool
-    token: str = ""
+    sign: str = ""
 
 
 NO_SIZES = Sizes([], [], is_known=False)
@@ -152,7 +155,7 @@ def judge_list(
     if document is not None:
         sizes = _collect_sizes(document, path, variables or {})
         path, beside = _name_fields(document, path, beside)
-    if is_null and (sizes.numbers or sizes.untried or sizes.token):
+    if is_null and (sizes.numbers or sizes.untried or sizes.sign):
         return Verdict("unknown", "the endpoint returned null, and no error")
     # What stands beside a root field says nothing of its list.
     verdict = _judge(beside if len(path) > 1 else {}, path, rows, sizes, is_outermost=True)
@@ -220,8 +223,8 @@ def _judge(
     if pointer is not None and not is_round(rows):  # there are endpoints that never fill it
         return Verdict("complete", f"`{pointer}` is null")
     # AppSync filters a page after it has cut it, so that short and empty ones are not the last.
-    if sizes.token and sizes.token not in siblings:
-        return Verdict("unknown", f"`{sizes.token}` is not selected")
+    if sizes.sign and sizes.sign not in siblings:
+        return Verdict("unknown", f"`{sizes.sign}` is not selected")
     return _judge_length(rows, sizes, is_outermost=is_outermost)
 
 
@@ -409,7 +412,11 @@ def _collect_sizes(
     info = find_page_info(holder, PageArguments("cursor")) if takes_cursor else None
     token = "" if info is None else ".".join(info.cursor)
     untried = [name for name in sizes.untried if name not in fields]
-    return sizes._replace(untried=untried, token=token if is_pointer(token) else "")
+    sign = token if is_pointer(token) else ""
+    if not (sign or sizes.numbers or untried) and len(path) - above > 1:
+        flags = (".".join(leaf) for leaf, type_ in iterate_leaves(holder) if type_ == "Boolean")
+        sign = next((name for name in flags if read_sign(name, value=True) is not None), "")
+    return sizes._replace(untried=untried, sign=sign)
 
 
 def _is_untried(leaf: ArgumentLeaf) -> bool:

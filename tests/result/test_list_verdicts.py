@@ -204,6 +204,22 @@ def test_flags_tell_wherever_they_stand_in_a_page(info, flag, value, state):
     assert frame.attrs["partial"] == (state == "more")
 
 
+@pytest.mark.parametrize(
+    ("arguments", "verdict"),
+    [
+        ("", "unknown: `info.hasMore` is not selected"),
+        ("(words: String)", "unknown: `info.hasMore` is not selected"),
+        ("(first: Int = 100)", "complete: no sign suggests that rows are missing"),
+    ],
+)
+def test_a_flag_that_is_not_selected_may_say_more_where_no_size_shows_a_bound(arguments, verdict):
+    sdl = f"type Query {{ a{arguments}: Page! }} type Info {{ hasMore: Boolean }}"
+    sdl += " type Page { info: Info rows: [Row!]! } type Row { n: Int }"
+    client = Client(Schema(sdl, {"Query": {"a": lambda *_: {"rows": [{"n": 1}, {"n": 2}]}}}))
+    frame = client.execute("{ a { rows { n } } }").frame()
+    assert frame.attrs["completeness"] == verdict
+
+
 @pytest.mark.parametrize("flag", ["isLast", "last"])
 def test_a_row_may_be_the_last_one_itself(flag):
     """Which says nothing of a list in it; in an object around that list it does."""

@@ -470,11 +470,10 @@ class RoleSearch:
             for value in (1, 2) if leaf.value is None else (leaf.value + 1,):
                 if self._is_spent:
                     return None
-                other = yield from self._try({leaf: value}, self.length)
                 size = self._size
-                if other == self.rows and size is not None and size.value is None:
-                    other = yield from self._try({leaf: value, size: self.length})
-                    self._is_size_needed = other not in (None, self.rows)
+                both = {} if size is None or size.value is not None else {size: self.length}
+                self._is_size_needed = bool(both)
+                other = yield from self._try({leaf: value, **both}, self.length)
                 if other is None:
                     break
                 if not other or other == self.rows:

@@ -251,6 +251,12 @@ class RoleSearch:
 
     def run(self) -> Steps[Finding]:
         """Yield trials, each answered by data and a message (see `Steps`); return the finding."""
+        finding = yield from self._search()
+        if finding.is_complete and self._sign is not None and self._sign[1]:
+            return Finding(f"`{self._sign[0]}` says that rows follow", role=finding.role)
+        return finding
+
+    def _search(self) -> Steps[Finding]:
         if self.length == 0:
             name = self.larger_count
             reason = f"`{name}` counts rows, and none came" if name else "the list is empty"
@@ -263,10 +269,7 @@ class RoleSearch:
             finding = yield from self._grow()
         if finding is None and self._is_mixed and (yield from self._try({})) != self.rows:
             return Finding("its rows changed between the experiments")
-        finding = finding or self._conclude()
-        if finding.is_complete and self._sign is not None and self._sign[1]:
-            return Finding(f"`{self._sign[0]}` says that rows follow", role=finding.role)
-        return finding
+        return finding or self._conclude()
 
     def leave_count(self, other: RoleSearch) -> Finding | None:
         """Leave a larger count to another list beside it, which goes on; return the finding then.

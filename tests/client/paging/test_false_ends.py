@@ -684,7 +684,7 @@ type Info { hasNextPage: Boolean, nextToken: String }
         ("page: Info", "page { hasNextPage }", {"hasNextPage": True}),
     ],
 )
-@pytest.mark.parametrize("length", [7, 20])
+@pytest.mark.parametrize("length", [0, 7, 20])
 def test_a_sign_says_that_rows_follow_whatever_the_arguments_are_called(
     declared, name, value, level, selection, length
 ):

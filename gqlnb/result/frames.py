@@ -29,9 +29,12 @@ from gqlnb.result.column_batch import ColumnBatch
 from gqlnb.result.column_builder import CONVERSION_ERRORS
 from gqlnb.result.excel import write_workbook
 from gqlnb.result.list_verdicts import (
+    NO_SIZES,
     STATES,
+    Sizes,
     Verdict,
     choose_weakest,
+    collect_sizes,
     judge_inner_lists,
     judge_list,
 )
@@ -546,9 +549,50 @@ def _judge_inner_lists(
         if is_sign(name, table.path[-1:]) and not (is_count and rows.dropped):
             beside[builder.column.name] = builder.to_arrow().to_pylist()
     lengths = np.bincount(rows.parents, minlength=holders.count).tolist()
-    holder, depth = answer.holder, len(table.full_path) - len(table.path)
-    document, variables = getattr(holder, "document", None), getattr(holder, "variables", None)
-    return judge_inner_lists(beside, table.full_path, lengths, document, variables, depth)
+    depth = len(table.full_path) - len(table.path)
+    path, named = _name_fields(answer.shape, table.full_path, beside, depth)
+    return judge_inner_lists(named, path, lengths, _get_sizes(answer, table), depth)
+
+
+def _name_fields(
+    shape: Shape, path: Sequence[str], beside: Mapping[str, Any], above: int = 0
+) -> tuple[Sequence[str], dict[str, Any]]:
+    """Return a list and what stands beside it by the names of fields, which aliases may hide.
+
+    The path and the keys keep the response names of the object that holds the list.
+    """
+
+    def name_fields(place: Shape, names: Sequence[str]) -> Iterator[str]:
+        for name in names:  # a key of an answer without a schema may have dots
+            child = place.children.get(name)
+            place = child or place
+            yield name if child is None else child.field_name
+
+    for name in path[:-1]:
+        shape = shape.children[name]
+    start = ".".join([*path[above:-1], ""])
+    named = {
+        start + ".".join(name_fields(shape, key.removeprefix(start).split("."))): value
+        for key, value in beside.items()
+        if key.startswith(start)
+    }
+    return (*path[:-1], *name_fields(shape, path[-1:])), named
+
+
+def _get_sizes(answer: AnswerData, table: ResultTable) -> Sizes:
+    """Return the sizes in the query of an answer for a list."""
+    holder: Any = answer.holder  # a result
+    if holder.document is None:
+        return NO_SIZES
+    path, above = table.full_path, len(table.full_path) - len(table.path)
+    if holder.document.variables:
+        return collect_sizes(holder.document, path, holder.variables or {}, above)
+    # Without variables, the same in each answer: it would be a fifth of the time of a small frame.
+    key, cache = ("sizes", path, above), answer.shape.cache
+    if key not in cache:
+        cache[key] = collect_sizes(holder.document, path, {}, above)
+    sizes: Sizes = cache[key]
+    return sizes
 
 
 def is_part(name: str, path: Sequence[str]) -> bool:
@@ -563,7 +607,7 @@ def _judge_list(
     """Judge an outermost list, of joined pages by their report; None for other lists."""
     if table.parent is None or table.outermost is not table:
         return None
-    holder = answer.holder
+    holder: Any = answer.holder
     if not hasattr(holder, "report"):
         return None
     report = holder.report
@@ -571,26 +615,23 @@ def _judge_list(
         state, _, evidence = report.narrow_to(table.name).verdict.partition(": ")
         is_only = len(get_read_plan(answer.shape).root.inner_tables) == 1
         return Verdict(state, evidence, (is_only and report.expected) or 0)
-    document, variables = getattr(holder, "document", None), getattr(holder, "variables", None)
-    errors = getattr(holder, "errors", ())
     outline = answer.read_outline()
     is_absent = not rows and is_null(outline, table.path)
-    is_hidden = is_absent and not errors
     around = follow_path(outline, table.path[:-1])
     lengths = map(_count, around.values() if isinstance(around, dict) else ())
+    path, named = _name_fields(answer.shape, table.path, beside)
     verdict = judge_list(
-        beside,
-        table.path,
+        named,
+        path,
         rows,
-        document,
-        variables,
-        is_null=is_hidden,
+        _get_sizes(answer, table),
+        is_null=is_absent and not holder.errors,
         longest=max(lengths, default=0),
     )
-    if verdict.state == "more" and document is not None and document.kind == "query":
+    if verdict.state == "more" and holder.document and holder.document.kind == "query":
         return verdict._replace(hint=FETCH_ALL)
     if verdict.state == "complete":
-        for error in errors:
+        for error in holder.errors:
             where = tuple(error.get("path") or ())
             # An error in a row leaves a value null, and no row out, unless it is not nullable.
             if is_absent or where == tuple(table.path[: len(where)]):

@@ -40,12 +40,9 @@ from gqlnb.document.suspect_lists import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from typing import TypeVar
 
     from gqlnb.document.document import Document
     from gqlnb.document.suspect_lists import ArgumentLeaf
-
-    T = TypeVar("T")
 
 TOTAL = re.compile(r"(?i:count|total)$")  # of all rows; `number` may be that of a page
 
@@ -117,8 +114,7 @@ def judge_list(
     beside: Mapping[str, object],
     path: Sequence[str],
     rows: int,
-    document: Document | None = None,
-    variables: Mapping[str, Any] | None = None,
+    sizes: Sizes = NO_SIZES,
     *,
     is_null: bool = False,
     longest: int = 0,
@@ -128,15 +124,13 @@ def judge_list(
     Parameters
     ----------
     beside
-        The values beside the list, by dotted response name.
+        The values beside the list, by the names of their fields, behind those of the path.
     path
-        The response names that lead to the list.
+        The response names that lead to the list, and the name of its field.
     rows
         The number of rows that came.
-    document
-        The query; None if it is not known.
-    variables
-        The values of its variables.
+    sizes
+        The sizes in the query, if it is known.
     is_null
         Whether the list is null, or an object around it, without an error.
     longest
@@ -151,10 +145,6 @@ def judge_list(
     >>> str(judge_list({"orders.totalPrice": 999}, ("orders", "rows"), 7))
     'complete: no sign suggests that rows are missing'
     """
-    sizes = NO_SIZES
-    if document is not None:
-        sizes = _collect_sizes(document, path, variables or {})
-        path, beside = _name_fields(document, path, beside)
     if is_null and (sizes.numbers or sizes.untried or sizes.sign):
         return Verdict("unknown", "the endpoint returned null, and no error")
     # What stands beside a root field says nothing of its list.
@@ -171,28 +161,6 @@ def judge_list(
     if found.state == "more" or is_of_longer_list(rows, longest, allowed, verdict.total or None):
         return found
     return Verdict("unknown", f"{verdict.evidence}, perhaps of a longer list beside it")
-
-
-def _name_fields(
-    document: Document, path: Sequence[str], beside: Mapping[str, T], above: int = 0
-) -> tuple[Sequence[str], Mapping[str, T]]:
-    """Return a list and what stands beside it by the names of fields, which aliases may hide.
-
-    The keys and the path keep the response names of the object that holds the list.
-    """
-
-    def find_name(*steps: str) -> str:
-        field = document.find_field((*holder, *steps))
-        return steps[-1] if field is None else field.name.value
-
-    *holder, name = path
-    start = ".".join([*holder[above:], ""])
-    named = {}
-    for key, value in beside.items():
-        steps = key.removeprefix(start).split(".")
-        names = [find_name(*steps[: n + 1]) for n in range(len(steps))]
-        named[start + ".".join(names) if key.startswith(start) else key] = value
-    return (*holder, find_name(name)), named
 
 
 def _judge(
@@ -294,9 +262,8 @@ def judge_inner_lists(
     beside: Mapping[str, Sequence[object]],
     path: Sequence[str],
     lengths: Sequence[int],
-    document: Document | None = None,
-    variables: Mapping[str, Any] | None = None,
-    depth: int = 0,
+    sizes: Sizes,
+    depth: int,
 ) -> Verdict:
     """Judge the lists of the rows of another list together.
 
@@ -304,7 +271,7 @@ def judge_inner_lists(
     ----------
     beside
         For each row of the outer list, the values in it, by dotted response name below that row.
-    path, document, variables
+    path, sizes
         As for :func:`judge_list`.
     lengths
         The number of rows in each list.
@@ -317,11 +284,6 @@ def judge_inner_lists(
         The weakest of the verdicts, with the number of lists it holds for.
     """
     inner = path[depth:]
-    sizes = NO_SIZES
-    if document is not None:
-        sizes = _collect_sizes(document, path, variables or {}, depth)
-        path, beside = _name_fields(document, path, beside, depth)
-        inner = path[depth:]
     longest = max(lengths, default=0)
     if not (sizes.numbers or sizes.untried or beside):
         # Lists without arguments are part of the rows that hold them, unless one is long.
@@ -375,7 +337,7 @@ def choose_weakest(verdicts: Mapping[Verdict, int], noun: str) -> Verdict | None
     return Verdict(state, f"{count:,} of {total:,} {noun}: {shown}")
 
 
-def _collect_sizes(
+def collect_sizes(
     document: Document, path: Sequence[str], variables: Mapping[str, Any], above: int = 0
 ) -> Sizes:
     """Return the arguments of the fields that lead to a list, without the first `above` fields."""

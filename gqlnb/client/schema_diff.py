@@ -250,7 +250,7 @@ def compare_schemas(
     ]
     for level, kind, place, sentence in tuple(find_further_changes(before, now, changes)):
         if is_diff or level != SAFE:
-            changes.append(build_change(level, kind, split_place(place), sentence, used))
+            changes.append(build_change(level, kind, place, sentence, used))
     changes = [
         replace(change, severity=BREAKING) if is_required_now(change, now) else change
         for change in changes
@@ -412,45 +412,33 @@ def describe_input(taken: GraphQLArgument | GraphQLInputField) -> dict[str, str 
 
 
 def build_change(
-    severity: str,
-    kind: str,
-    where: tuple[str, str, str],
-    sentence: str,
-    used: dict[str, frozenset[str]],
+    severity: str, kind: str, place: str, sentence: str, used: dict[str, frozenset[str]]
 ) -> SchemaChange:
-    """Return a change with the operations that it touches, given its place in parts."""
-    parent, member, arg = where
-    keys = {parent} if not member else {f"{parent}.{member}"}
+    """Return a change with the operations that it touches."""
+    key = place.partition("(")[0]
     if kind.endswith(("_ENUM", "INPUT_FIELD_ADDED")):
-        keys = {parent}  # every use of the type may send or receive the new value
-    touches = tuple(name for name, places in used.items() if not keys.isdisjoint(places))
-    place = f"{parent}.{member}" if member else parent
-    return SchemaChange(severity, kind, f"{place}({arg}:)" if arg else place, sentence, touches)
+        key = key.partition(".")[0]  # every use of the type may send or receive the new value
+    touches = tuple(name for name, places in used.items() if key in places)
+    return SchemaChange(severity, kind, place, sentence, touches)
 
 
-def split_place(place: str) -> tuple[str, str, str]:
-    """Return the parts of a coordinate, as :func:`locate_change` does."""
-    above, _, argument = place.partition("(")
-    parent, _, member = above.partition(".")
-    return parent, member, argument.removesuffix(":)")
-
-
-def locate_change(kind: str, sentence: str) -> tuple[str, str, str]:
-    """Return the place of a change: type or ``@directive``, its member, and its argument."""
-    if match := re.search(r"(@\w+)\((\w+):\)", sentence):
-        return match[1], "", match[2]
+def locate_change(kind: str, sentence: str) -> str:
+    """Return the coordinate of a change: of a type or ``@directive``, a member, an argument."""
+    if match := re.search(r"@\w+\(\w+:\)", sentence):
+        return match[0]
     if match := re.match(OF_DIRECTIVE_ARG, sentence) if "DIRECTIVE_ARG" in kind else None:
-        return f"@{match['directive'] or match['other']}", "", match["arg"] or match["removed"]
+        return f"@{match['directive'] or match['other']}({match['arg'] or match['removed']}:)"
     if "DIRECTIVE" in kind:
         matches = (match for pattern in OF_DIRECTIVE if (match := re.search(pattern, sentence)))
         match = next(matches, None)
-        return (f"@{match[1]}" if match else sentence), "", ""
+        return f"@{match[1]}" if match else sentence
     for pattern in PLACE_PATTERNS:
         if match := pattern.search(sentence):
             groups = match.groupdict()
-            arg = groups.get("arg") or groups.get("other") or ""
-            return groups["type"], groups.get("member") or "", arg
-    return sentence, "", ""
+            place = ".".join(filter(None, (groups["type"], groups.get("member"))))
+            arg = groups.get("arg") or groups.get("other")
+            return f"{place}({arg}:)" if arg else place
+    return sentence
 
 
 def label_operation(text: str) -> str:

@@ -12,6 +12,7 @@ from graphql import ExecutionResult, print_ast, separate_operations
 
 from gqlnb import background
 from gqlnb.client.credentials import strip_url
+from gqlnb.client.transports import return_or_raise
 from gqlnb.document.upload import Upload
 from gqlnb.errors import (
     AnswerError,
@@ -172,13 +173,6 @@ def convert_gql_result(answer: Any) -> Response:  # noqa: ANN401 - gql is option
         members["data"] = answer.data
     members.update({k: v for k, v in (("errors", errors), ("extensions", answer.extensions)) if v})
     return Response(200, members=members)
-
-
-def return_or_raise(failure: Response | GqlnbError) -> Response:
-    """Return a response, or raise; outside of ``except``, so that no exception is chained."""
-    if isinstance(failure, Response):
-        return failure
-    raise failure
 
 
 # gql checks for its two abstract base classes. Registering as a virtual subclass avoids importing

@@ -39,6 +39,7 @@ from gqlnb.client.transports import (
     Call,
     InvalidLengthError,
     enter_call,
+    return_or_raise,
 )
 from gqlnb.document.error_details import read_error_code
 from gqlnb.document.json_codec import JSONError, split_json_array
@@ -318,17 +319,11 @@ class HttpTransport:
         TransportError
             If no response came; the message has the reason and advice.
         """
-        outcome = self.try_send(request)
-        if isinstance(outcome, BaseException):
-            raise outcome
-        return outcome
+        return return_or_raise(self.try_send(request))
 
     async def asend(self, request: Request | RequestArray) -> Response:
         """Send a request in a thread and await the response; cancelling ends the call."""
-        outcome = await self.atry_send(request)
-        if isinstance(outcome, BaseException):
-            raise outcome
-        return outcome
+        return return_or_raise(await self.atry_send(request))
 
     # No exception leaves the frames below: a traceback may show their locals, and those hold the
     # headers and the address with all its parts.
@@ -341,10 +336,10 @@ class HttpTransport:
         """
         if call is None:
             call = Call(request.deadline or monotonic() + self.timeout, self.cap)
-        post = partial(self._post_wrapped, call=call)
+        post: Callable[..., Response] = partial(self._post_request, call=call)
+        for layer in (self.wrapper, self._hashes) if isinstance(request, Request) else ():
+            post = post if layer is None else partial(layer.exchange, send=post)
         try:
-            if self._hashes is not None and isinstance(request, Request):
-                return self._hashes.exchange(request, post)
             return post(request)
         except BaseException as error:  # noqa: BLE001 - returned, see `send`
             return self.convert_failure(error, call, changes=not request.is_query)
@@ -364,13 +359,6 @@ class HttpTransport:
     def close(self) -> None:
         """Close the connections that are kept alive; sending afterwards opens new ones."""
         self._connections.close()
-
-    def _post_wrapped(self, request: Request | RequestArray, call: Call) -> Response:
-        """Send a request, a single one in an array if the endpoint takes nothing else."""
-        post = partial(self._post_request, call=call)
-        if self.wrapper is not None and isinstance(request, Request):
-            return self.wrapper.exchange(request, post)
-        return post(request)
 
     def _post_request(self, request: Request | RequestArray, call: Call) -> Response:
         """Encode a request, send it, and follow redirects."""

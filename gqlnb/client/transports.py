@@ -134,6 +134,13 @@ class Transport(Protocol):
         """Close connections; sending afterwards opens new ones."""
 
 
+def return_or_raise(outcome: Response | BaseException) -> Response:
+    """Return a response, or raise; outside of ``except``, so that no exception is chained."""
+    if isinstance(outcome, BaseException):
+        raise outcome
+    return outcome
+
+
 class InProcessTransport:
     """Executes on a schema of this process, without serialization.
 
@@ -218,10 +225,7 @@ class AsgiTransport:
             If the application raises an exception; the message holds its text and place.
         """
         # No exception leaves the frames below: their locals hold the headers.
-        outcome = await self._try_send(request)
-        if isinstance(outcome, BaseException):
-            raise outcome
-        return outcome
+        return return_or_raise(await self._try_send(request))
 
     async def _try_send(self, request: Request) -> Response | BaseException:
         """Return the response, or the exception to raise."""

@@ -618,16 +618,10 @@ def _judge_list(
     outline = answer.read_outline()
     is_absent = not rows and is_null(outline, table.path)
     around = follow_path(outline, table.path[:-1])
-    lengths = map(_count, around.values() if isinstance(around, dict) else ())
+    longest = max(map(_count, around.values() if isinstance(around, dict) else ()), default=0)
+    sizes, is_hidden = _get_sizes(answer, table), is_absent and not holder.errors
     path, named = _name_fields(answer.shape, table.path, beside)
-    verdict = judge_list(
-        named,
-        path,
-        rows,
-        _get_sizes(answer, table),
-        is_null=is_absent and not holder.errors,
-        longest=max(lengths, default=0),
-    )
+    verdict = judge_list(named, path, rows, sizes, is_null=is_hidden, longest=longest)
     if verdict.state == "more" and holder.document and holder.document.kind == "query":
         return verdict._replace(hint=FETCH_ALL)
     if verdict.state == "complete":

@@ -286,7 +286,7 @@ class _TableReader:
                 # A second pass over the body: only answers without lists are read from it.
                 data = [remove_decimals(data[0], self.plan.shape)]  # a copy
                 restore_decimals(data[0], self.plan.shape, source.body)
-            self.add_rows(root, data)
+            self.add_items(root, data)
         for table in root.inner_tables:
             place = data
             for end, name in enumerate(table.path, 1):
@@ -298,31 +298,24 @@ class _TableReader:
             for builder in rows.columns:
                 builder.close()
 
-    def add_rows(self, table: ResultTable, rows: list[object]) -> None:
-        """Add rows of a table: objects, lists or values."""
-        target, found = table.row, self.rows[table.name]
+    def add_values(
+        self, table: ResultTable, target: ObjectPlan | ResultTable | int, values: list[object]
+    ) -> None:
+        """Add one value for each of the next rows of a table: objects, lists, or of a column."""
         if isinstance(target, ObjectPlan):
-            self.add_members(table, target, rows)
+            self.add_members(table, target, values)
         elif isinstance(target, ResultTable):
-            self.add_lists(target, rows)
+            self.add_lists(target, values)
         else:
-            found.columns[target].add_values(rows, checked=self.typed)
-        found.count += len(rows)
+            self.rows[table.name].columns[target].add_values(values, checked=self.typed)
 
     def add_members(
         self, table: ResultTable, place: ObjectPlan, objects: list[object], first: int = 0
     ) -> None:
         """Add the members of objects, one object for each of the next rows of a table."""
-        rows = self.rows[table.name]
         for number in range(first, len(place.members)):
-            target = place.members[number][1]
             values = self.take_member(table, place, objects, number)
-            if isinstance(target, ObjectPlan):
-                self.add_members(table, target, values)
-            elif isinstance(target, ResultTable):
-                self.add_lists(target, values)
-            else:
-                rows.columns[target].add_values(values, checked=self.typed)
+            self.add_values(table, place.members[number][1], values)
 
     def take_member(
         self, table: ResultTable, place: ObjectPlan, objects: list[Any], number: int
@@ -397,7 +390,8 @@ class _TableReader:
             rows.parent_parts.append(parents)
         if edge is not None:
             self.add_members(table, edge, items, first=1)
-        self.add_rows(table, nodes)
+        self.add_values(table, table.row, nodes)
+        rows.count += len(nodes)
 
     def check_kinds(
         self, table: ResultTable, values: list[Any], kind: type | tuple[type, ...], path: str

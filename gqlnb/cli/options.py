@@ -168,29 +168,21 @@ def connection_options(
             **options: object,
         ) -> int:
             parsed = parse_header_options(headers)
-            # Opened by the command, after its own checks: a wrong option must not prompt for a
+
+            # Called by the command, after its own checks: a wrong option must not prompt for a
             # token.
-            opener = functools.partial(_open_client, connection, token, parsed, timeout)
-            return command(open_client=opener, **options)
+            def open_client(target: str | None = None) -> Client:
+                if target is not None and connection is not None:
+                    msg = "Name the endpoint once: as an argument, or with --connection."
+                    raise OptionError(msg)
+                register_connections()
+                return connect(target or connection, token=token, headers=parsed, timeout=timeout)
+
+            return command(open_client=open_client, **options)
 
         return run
 
     return add_options
-
-
-def _open_client(
-    connection: str | None,
-    token: str | None,
-    headers: Mapping[str, str],
-    timeout: float | None,
-    target: str | None = None,
-) -> Client:
-    if target is not None and connection is not None:
-        msg = "Name the endpoint once: as an argument, or with --connection."
-        raise OptionError(msg)
-
-    register_connections()
-    return connect(target or connection, token=token, headers=headers, timeout=timeout)
 
 
 def _token_option(about: str) -> Callable[[Command], Command]:

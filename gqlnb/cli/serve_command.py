@@ -193,14 +193,10 @@ def load_schema(target: str) -> object:
 
 def _print_traceback(error: Exception) -> None:
     """Print the traceback of a module that failed, from its own first frame on."""
-    frames = error.__traceback__
-    while frames is not None and _is_import_frame(frames.tb_frame.f_code.co_filename):
+    frames, own = error.__traceback__, (__file__, str(importlib.__file__), "<frozen importlib")
+    while frames is not None and frames.tb_frame.f_code.co_filename.startswith(own):
         frames = frames.tb_next
     print_exception(error.with_traceback(frames))
-
-
-def _is_import_frame(path: str) -> bool:
-    return path in {__file__, importlib.__file__} or path.startswith("<frozen importlib")
 
 
 def parse_limits(assignments: Iterable[str]) -> Limits:

@@ -113,7 +113,9 @@ class Progress:
         with self._lock:
             if self._first_report is None:
                 self._first_report = got, now
-                self._restart_bar(got)
+                if (bar := self._bar) is not None:  # rate and time count from the first answer
+                    bar.initial = bar.n = bar.last_print_n = got
+                    bar.start_t = bar.last_print_t = time()
             self._last_report = got, wanted, beside
             if self._is_delayed and now - self._started_at < MIN_SECONDS:
                 return
@@ -165,13 +167,6 @@ class Progress:
         with self._lock, suppress(Exception):  # as in `_update_bar`
             if self._bar is None and self._is_shown:
                 self._draw_bar(*self._last_report, self._clock())
-
-    def _restart_bar(self, rows: int) -> None:
-        """Count rate and time from the first answer, if there is a bar already."""
-        bar = self._bar
-        if bar is not None:
-            bar.initial = bar.n = bar.last_print_n = rows
-            bar.start_t = bar.last_print_t = time()
 
     def __enter__(self) -> Self:
         if self._is_shown and self._is_delayed:

@@ -299,27 +299,23 @@ def bind_values(
 
 
 def add_files(values: dict[str, Any], document: Document, transport: Transport) -> dict[str, Any]:
-    """Return JSON values with the files among them in the form that a transport sends."""
-    return prepare_files(values, document, transport) if check_json(values) else values
-
-
-def check_json(variables: Mapping[str, Any]) -> bool:
-    """Check that variables are JSON values, except for files; return whether there are files.
+    """Return JSON values with the files among them in the form that a transport sends.
 
     Raises
     ------
     QueryError
-        If one is not; the message names the variable and the place in it, never the value.
+        If a value has no JSON form and is no file; the message names the variable and the place in
+        it, never the value.
     """
     files = False
-    for name, value in variables.items():
+    for name, value in values.items():
         fault = next(iter_faults(value, ()), None)
         if fault is not None and has_file(value):  # files are searched for only then
             files, fault = True, next(iter_faults(replace_files(value, lambda _: None), ()), None)
         if fault is not None:
             msg = f"Variable '${name}': {fault}"
             raise QueryError(msg)
-    return files
+    return prepare_files(values, document, transport) if files else values
 
 
 def replace_files(value: object, replace_file: Callable[[object], object]) -> object:

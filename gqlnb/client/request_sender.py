@@ -382,7 +382,7 @@ class RetryLoop:
         Raises
         ------
         TransportError, AnswerError
-            If there is no result; as :meth:`plan_delay` does, or as `give_up` says.
+            If there is no result, as :meth:`plan_delay` does.
         """
         while True:
             # Waiting for a turn is not the endpoint's time, so the deadline moves with it.
@@ -392,9 +392,7 @@ class RetryLoop:
                 outcome = attempt(self.deadline)
             if not isinstance(outcome, (TransportError, AnswerError)):
                 return outcome
-            if give_up is not None and isinstance(outcome, TransportError) and give_up(outcome):
-                raise outcome
-            time.sleep(self.plan_delay(outcome))
+            time.sleep(self.plan_delay(outcome, give_up))
 
     async def arun(
         self,
@@ -410,23 +408,28 @@ class RetryLoop:
                 outcome = await attempt(self.deadline)
             if not isinstance(outcome, (TransportError, AnswerError)):
                 return outcome
-            if give_up is not None and isinstance(outcome, TransportError) and give_up(outcome):
-                raise outcome
-            await asyncio.sleep(self.plan_delay(outcome))
+            await asyncio.sleep(self.plan_delay(outcome, give_up))
 
-    def plan_delay(self, error: Failure) -> float:
+    def plan_delay(
+        self, error: Failure, give_up: Callable[[TransportError], bool] | None = None
+    ) -> float:
         """Return the seconds to wait before the next attempt.
 
         Parameters
         ----------
         error
             The error of the last attempt.
+        give_up
+            As for :meth:`run`.
 
         Raises
         ------
         TransportError, AnswerError
-            If there is no other attempt, with the attempts in its message.
+            If there is no other attempt, with the attempts in its message; at once if `give_up`
+            says so.
         """
+        if give_up is not None and isinstance(error, TransportError) and give_up(error):
+            raise error
         failure = classify_failure(error)
         # Of several errors, the first of those that say most about the cause is raised.
         if self._first_error is None or rank_failure(error) > rank_failure(self._first_error):

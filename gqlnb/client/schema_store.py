@@ -375,14 +375,15 @@ class SchemaStore:
             if first:
                 self._load()  # from the cache, or from the endpoint
             if before is None:
-                before = self._get_baseline()
+                base = self._baseline
+                before = unpack_schema(base).graphql if isinstance(base, CachedSchema) else base
             if self._origin == FETCHED and first:
                 if since is None:
                     return SchemaChanges((), {}, self._source, first=True)
                 now = self.schema
             else:
                 now = self._fetch(adopt=self._origin != GIVEN).graphql
-        assert now is not None  # noqa: S101 - _load raises otherwise
+        assert before is not None and now is not None  # noqa: PT018, S101 - _load raises otherwise
         texts = tuple(dict.fromkeys([*self._texts, *documents]))
         return compare_schemas(before, now, texts, self._source)
 
@@ -414,13 +415,6 @@ class SchemaStore:
         with suppress(JSONError):
             return (hash(text), hash(dump_json(dict(variables)))) in self._answered
         return False
-
-    def _get_baseline(self) -> GraphQLSchema:
-        """Return the schema at the begin of this session."""
-        if isinstance(self._baseline, CachedSchema):
-            return unpack_schema(self._baseline).graphql
-        assert self._baseline is not None  # noqa: S101 - `find_changes` loads it first
-        return self._baseline
 
     def _load(self, *, retry: bool = True) -> None:
         """Load the schema from the cache if it is fresh, else from the endpoint."""

@@ -296,26 +296,16 @@ def dump_schema(schema: GraphQLSchema) -> bytes:
     try:
         _SchemaPickler(file, protocol=5).dump(schema)
     except RecursionError:  # of a large schema such as GitHub's, whose types refer to each other
-        return pickle.dumps(_SchemaText(print_sdl(schema)))
+        return pickle.dumps(print_sdl(schema))
     return file.getvalue()
 
 
-class _SchemaText:
-    """The SDL of a schema, which is the schema once it is loaded from a pickle."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-
-    def __reduce__(self) -> tuple[Callable[[str], GraphQLSchema], tuple[str]]:
-        return _build_schema, (self.text,)
-
-
 def _build_schema(text: str) -> GraphQLSchema:
-    return build_schema(text, assume_valid=True)
+    return build_schema(text, assume_valid=True)  # pickles of earlier versions name it, too
 
 
 def load_schema(pickled: bytes) -> GraphQLSchema:
     """Return the schema of :func:`dump_schema`."""
     # Part of a pickle that is being loaded, so no less trusted than that.
-    schema: GraphQLSchema = pickle.loads(pickled)  # noqa: S301
-    return schema
+    loaded: GraphQLSchema | str = pickle.loads(pickled)  # noqa: S301
+    return _build_schema(loaded) if isinstance(loaded, str) else loaded

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from functools import cache
 from math import isinf
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graphql import (
     BREAK,
@@ -20,7 +20,6 @@ from graphql import (
     FragmentSpreadNode,
     GraphQLError,
     GraphQLFloat,
-    GraphQLInterfaceType,
     GraphQLObjectType,
     IntValueNode,
     ListValueNode,
@@ -177,7 +176,7 @@ class _FieldMerger:
         for name, fragment in self._fragments.items():
             if name not in self._spread:
                 kind = self._schema.get_type(fragment.type_condition.name.value)
-                self._merge([(kind, fragment.selection_set)])
+                self._merge([(_keep_composite(kind), fragment.selection_set)])
 
     def count_pairs(self) -> int:
         """Return an upper estimate of the pairs that graphql-core would compare."""
@@ -213,7 +212,7 @@ class _FieldMerger:
         waiting = list(merged)
         while waiting:
             parent, selection_set = waiting.pop()
-            fields = _find_fields(parent)
+            fields: Mapping[str, GraphQLField] = getattr(parent, "fields", _NO_FIELDS)
             for node in selection_set.selections:
                 if isinstance(node, FieldNode):
                     name = node.name.value
@@ -277,11 +276,6 @@ _NO_FIELDS: Mapping[str, GraphQLField] = {}
 
 def _keep_composite(kind: GraphQLNamedType | None) -> GraphQLNamedType | None:
     return kind if is_composite_type(kind) else None
-
-
-def _find_fields(parent: Any) -> Mapping[str, GraphQLField]:
-    has_fields = isinstance(parent, (GraphQLObjectType, GraphQLInterfaceType))
-    return cast("Mapping[str, GraphQLField]", parent.fields) if has_fields else _NO_FIELDS
 
 
 def _list_sub_selections(

@@ -257,10 +257,6 @@ class Snippets:
             line -= size
         return ""
 
-    def get_names(self) -> tuple[str, ...]:
-        """Return the names of the saved cells."""
-        return tuple(self.saved)
-
     def get_type_conditions(self) -> dict[str, str]:
         """Return the type condition of each saved fragment."""
         return {name: fragment.condition for name, fragment in self._fragments.items()}

@@ -8,6 +8,7 @@ of a document does not matter. Fragments that spread themselves are left to vali
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graphql import (
@@ -62,7 +63,8 @@ def parse_within_limits(text: str, limits: Limits) -> DocumentNode:
     raise QueryError(problems=[build_violation("tokens", clause, None, limits, position)])
 
 
-class DefinitionSize(NamedTuple):
+@dataclasses.dataclass(slots=True)
+class DefinitionSize:
     """The size of one definition, without the fragments it spreads.
 
     Attributes
@@ -86,13 +88,13 @@ class DefinitionSize(NamedTuple):
     """
 
     node: Definition
-    fields: int
-    depth: int
     deepest: Node
-    spreads: list[tuple[FragmentSpreadNode, int]]
-    longest_name: FieldNode | None
-    aliases: list[FieldNode]
     directives: list[DirectiveHolder]
+    fields: int = 0
+    depth: int = 0
+    spreads: list[tuple[FragmentSpreadNode, int]] = dataclasses.field(default_factory=list)
+    longest_name: FieldNode | None = None
+    aliases: list[FieldNode] = dataclasses.field(default_factory=list)
 
 
 class ExpandedSize(NamedTuple):
@@ -128,43 +130,29 @@ def check_limits(ast: DocumentNode, text: str, limits: Limits) -> None:
 
 def measure_definition(definition: Definition) -> DefinitionSize:
     """Return the size of a definition without its fragments."""
-    fields = depth = size = 0
-    deepest: Node = definition
-    longest: FieldNode | None = None
-    spreads: list[tuple[FragmentSpreadNode, int]] = []
-    aliases: list[FieldNode] = []
-    directives: list[DirectiveHolder] = [
-        variable for variable in definition.variable_definitions or () if variable.directives
-    ]
+    declared = definition.variable_definitions or ()
+    size = DefinitionSize(definition, definition, [it for it in declared if it.directives])
+    longest = 0
     waiting: list[tuple[Any, int]] = [(definition, 0)]  # graphql-core does not type selections
     while waiting:
         node, above = waiting.pop()
         if node.directives:
-            directives.append(node)
+            size.directives.append(node)
         if isinstance(node, FieldNode):
-            fields += 1
+            size.fields += 1
             above += 1
-            if above > depth:
-                depth, deepest = above, node
+            if above > size.depth:
+                size.depth, size.deepest = above, node
             if node.alias is not None:
-                aliases.append(node)
-            if (length := len((node.alias or node.name).value)) > size:
-                size, longest = length, node
+                size.aliases.append(node)
+            if (length := len((node.alias or node.name).value)) > longest:
+                longest, size.longest_name = length, node
         elif isinstance(node, FragmentSpreadNode):
-            spreads.append((node, above))
+            size.spreads.append((node, above))
             continue
         if node.selection_set is not None:
             waiting += [(inner, above) for inner in reversed(node.selection_set.selections)]
-    return DefinitionSize(
-        node=definition,
-        fields=fields,
-        depth=depth,
-        deepest=deepest,
-        spreads=spreads,
-        longest_name=longest,
-        aliases=aliases,
-        directives=directives,
-    )
+    return size
 
 
 def expand_fragments(sizes: Mapping[str, DefinitionSize]) -> dict[str, ExpandedSize]:

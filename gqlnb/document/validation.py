@@ -66,6 +66,11 @@ MAX_VISITED_FIELDS = 500_000
 
 _ADVICE = "Use different aliases on the fields to fetch both if this was intentional."
 _Groups = dict[str, list["_Field"]]
+META_FIELDS = {
+    "__typename": TypeNameMetaFieldDef,
+    "__schema": SchemaMetaFieldDef,
+    "__type": TypeMetaFieldDef,
+}
 
 
 class OverlapCheck(NamedTuple):
@@ -239,11 +244,8 @@ class _FieldMerger:
         return groups
 
     def _find_meta_field(self, parent: object, name: str) -> GraphQLField | None:
-        if name == "__typename":
-            return TypeNameMetaFieldDef
-        if parent is not None and parent is self._schema.query_type:
-            return {"__schema": SchemaMetaFieldDef, "__type": TypeMetaFieldDef}.get(name)
-        return None
+        is_root = parent is not None and parent is self._schema.query_type
+        return META_FIELDS.get(name) if is_root or name == "__typename" else None
 
     def _check_group(
         self, group: list[_Field], *, shape_only: bool

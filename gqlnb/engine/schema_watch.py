@@ -28,6 +28,7 @@ from graphql import (
     type_from_ast,
 )
 
+from gqlnb.document.validation import META_FIELDS
 from gqlnb.engine.graphql_compat import (
     FIELD_MEMBERS,
     INPUT_MEMBERS,
@@ -39,7 +40,6 @@ from gqlnb.engine.graphql_compat import (
     is_parsed_by_core,
     is_serialized_by_name,
 )
-from gqlnb.result.shape import META_FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -30,8 +30,9 @@ from gqlnb.document import scalars
 from gqlnb.document.scalar_values import OtherFormError, WiderError, convert_seconds, to_nanoseconds
 from gqlnb.document.scalars import Scalar, recognize_scalar
 from gqlnb.document.selections import MAX_SELECTIONS, build_expansion_error
+from gqlnb.document.validation import META_FIELDS
 from gqlnb.errors import AnswerError, SchemaError, describe_path, sanitize_text
-from gqlnb.result.shape import META_FIELDS, Shape, get_conditions, get_object_names, is_included
+from gqlnb.result.shape import Shape, get_conditions, get_object_names, is_included
 
 if TYPE_CHECKING:
     from graphql import (

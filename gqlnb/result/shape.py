@@ -21,9 +21,6 @@ from graphql import (
     GraphQLEnumType,
     GraphQLNamedType,
     GraphQLScalarType,
-    SchemaMetaFieldDef,
-    TypeMetaFieldDef,
-    TypeNameMetaFieldDef,
     get_named_type,
     is_abstract_type,
     is_list_type,
@@ -36,6 +33,7 @@ from gqlnb.document import scalars
 from gqlnb.document.scalar_values import OtherFormError
 from gqlnb.document.scalars import recognize_scalar
 from gqlnb.document.selections import MAX_SELECTIONS, build_expansion_error
+from gqlnb.document.validation import META_FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,11 +50,6 @@ if TYPE_CHECKING:
 
 SHAPES_KEPT = 256  # per schema; a notebook has some dozens of texts
 MAX_BRANCHES = 256  # sets of objects that are told apart; usual documents have some dozens
-META_FIELDS = {
-    "__typename": TypeNameMetaFieldDef,
-    "__schema": SchemaMetaFieldDef,
-    "__type": TypeMetaFieldDef,
-}
 # The JSON types of the built-in scalars. An ID is text, but endpoints that send numbers are common
 # and unambiguous. Custom scalars may be any JSON.
 SCALAR_TYPES: Mapping[str, frozenset[type]] = {

@@ -32,6 +32,7 @@ from graphql.execution.values import get_argument_values
 
 from gqlnb.document.document import Document
 from gqlnb.document.sized_cache import MAX_CACHED_CHARACTERS, SizedCache
+from gqlnb.document.validation import META_FIELDS
 from gqlnb.engine.compiler.conditions import Condition, Conditions, collect_facts
 from gqlnb.engine.compiler.executor import (
     ArgumentSource,
@@ -61,7 +62,6 @@ from gqlnb.engine.schema_watch import (
     is_constant,
     watch_field,
 )
-from gqlnb.result.shape import META_FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence

@@ -460,10 +460,8 @@ def _format_pasted(value: object) -> str:
     if isinstance(value, np.ndarray):
         value = value.tolist()
     if isinstance(value, (dict, list, tuple)):
-        return json.dumps(value, ensure_ascii=False, default=describe_value)
-    if isinstance(value, str):
-        return value
-    return describe_value(value)
+        return LINE.encode(value)
+    return value if isinstance(value, str) else describe_value(value)
 
 
 FILTER_LENGTH = 1000  # characters of a filter
@@ -777,20 +775,10 @@ class GridSource:
         count = len(self) if order is None else len(order)
         start, end = clamp_range(rows, count, count)
         copied = self.columns[slice(*clamp_range(columns, len(self.columns), len(self.columns)))]
-        if (end - start) * len(copied) > COPIED:
-            msg = (
-                f"{(end - start) * len(copied):,} cells are too many to copy (at most "
-                f"{COPIED:,}). Write them to a file instead: frame.to_csv('rows.csv')."
-            )
-            raise QueryError(msg)
+        _check_count((end - start) * len(copied), COPIED, "copy")
         at = np.arange(start, end) if order is None else order[start:end]
-        texts = [column.format_for_clipboard(at) for column in copied]
-        out = io.StringIO()
-        writer = csv.writer(out, dialect="excel-tab", lineterminator="\n")
-        if end - start == count and count > 1:
-            writer.writerow([column.label for column in copied])
-        writer.writerows(zip(*texts, strict=True))
-        return out.getvalue().removesuffix("\n")
+        is_whole = end - start == count and count > 1
+        return _write_cells(copied, at, "excel-tab", "\n", header=is_whole).removesuffix("\n")
 
     def write_csv(self, query: GridQuery) -> str:
         """Return all rows that pass the filters, in order, as CSV with a header.
@@ -804,18 +792,8 @@ class GridSource:
         at = slice(None) if order is None else order
         rows = len(self) if order is None else len(order)
         columns = [column for column in self.columns if not column.index or column.label]
-        if rows * len(columns) > WRITTEN:
-            msg = (
-                f"{rows * len(columns):,} cells are too many to download (at most {WRITTEN:,}). "
-                "Write them to a file instead: frame.to_csv('rows.csv')."
-            )
-            raise QueryError(msg)
-        out = io.StringIO()
-        writer = csv.writer(out, lineterminator="\r\n")  # as RFC 4180 has it
-        writer.writerow([column.label for column in columns])
-        texts = [column.format_for_clipboard(at) for column in columns]
-        writer.writerows(zip(*texts, strict=True))
-        return out.getvalue()
+        _check_count(rows * len(columns), WRITTEN, "download")
+        return _write_cells(columns, at, "excel", "\r\n", header=True)  # as RFC 4180 has it
 
     def get_order(self, query: GridQuery) -> NDArray[np.intp] | None:
         """Return the rows of a query, computed once for threads that ask at the same time."""
@@ -840,6 +818,28 @@ class GridSource:
                 with self._lock:
                     self._order_locks.pop(query, None)
         return order
+
+
+def _check_count(cells: int, most: int, use: str) -> None:
+    if cells > most:
+        msg = (
+            f"{cells:,} cells are too many to {use} (at most {most:,}). "
+            "Write them to a file instead: frame.to_csv('rows.csv')."
+        )
+        raise QueryError(msg)
+
+
+def _write_cells(
+    columns: Sequence[GridColumn], at: Rows, dialect: str, line_end: str, *, header: bool
+) -> str:
+    """Return the cells of columns at some rows as CSV."""
+    texts = [column.format_for_clipboard(at) for column in columns]
+    out = io.StringIO()
+    writer = csv.writer(out, dialect, lineterminator=line_end)
+    if header:
+        writer.writerow([column.label for column in columns])
+    writer.writerows(zip(*texts, strict=True))
+    return out.getvalue()
 
 
 def clamp_range(part: slice, count: int, most: int) -> tuple[int, int]:

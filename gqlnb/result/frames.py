@@ -194,7 +194,7 @@ class AnswerFrames(AnswerData):
             tables, outline = read_tables(self, plan, limit=limit)
             rows = tables[table.name]
             frame = build_frame({c.column.name: c for c in rows.columns}, rows.count)
-            count = _count_items(outline, table)
+            count = _count(follow_path(outline, table.path))
             beside = _collect_values_beside(self, outline, table)
             nested = {
                 inner.name: _judge_inner_lists(self, inner_tables, inner)
@@ -633,12 +633,8 @@ def _judge_list(
     return verdict
 
 
-def _count_items(outline: object, table: ResultTable) -> int:
-    """Return the number of items of an outermost list, null ones included."""
-    return _count(follow_path(outline, table.path))
-
-
 def _count(items: object) -> int:
+    """Return the number of items of a list, null ones included; 0 for other values."""
     return len(items) if isinstance(items, (list, tuple, ColumnBatch)) else 0
 
 
@@ -654,7 +650,7 @@ def judge_answers(answers: Iterable[AnswerData], path: str | None) -> Verdict | 
             continue
         outline = answer.read_outline()
         beside = _collect_values_beside(answer, outline, table)
-        verdict = _judge_list(answer, beside, table, _count_items(outline, table))
+        verdict = _judge_list(answer, beside, table, _count(follow_path(outline, table.path)))
         if verdict is not None:
             verdicts[verdict] += 1
     return choose_weakest(verdicts, "answers")

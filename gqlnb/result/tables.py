@@ -143,6 +143,8 @@ class ResultTable:
         has inner rows.
     outermost
         The table itself or its ancestor that is directly below the root.
+    full_path
+        The response names that lead from the data to the list.
     """
 
     name: str
@@ -156,19 +158,15 @@ class ResultTable:
     inner_tables: list[ResultTable] = field(default_factory=list)
     key: ResultColumn | None = None
     outermost: ResultTable = field(init=False)
+    full_path: Name = field(init=False)
 
     def __post_init__(self) -> None:
         """Set the attributes that are derived from the parent."""
-        above = self.parent
-        self.outermost = self if above is None or above.parent is None else above.outermost
-
-    @property
-    def full_path(self) -> Name:
-        """The response names that lead from the data to the list."""
-        above = self.parent
-        if above is None:
-            return self.path
-        return (*above.full_path, *((above.node,) if above.node else ()), *self.path)
+        self.outermost, self.full_path = self, self.path
+        if self.parent is not None and self.parent.parent is not None:
+            self.outermost = self.parent.outermost
+            node = () if self.parent.node is None else (self.parent.node,)
+            self.full_path = (*self.parent.full_path, *node, *self.path)
 
     @property
     def short_name(self) -> str:

@@ -358,8 +358,6 @@ class StarRun:
     ----------
     query, limit
         As :func:`gqlnb.github.star_results.collect_stars` takes them.
-    stopped
-        Whether it was cancelled, or a later search took its place.
     finished
         Set at the end.
     received, wanted
@@ -369,7 +367,8 @@ class StarRun:
     budget
         The remaining budget of the endpoint as text; "" if unknown.
     frame, error
-        The outcome; both are None while it runs and after it was stopped.
+        The outcome; both are None while it runs, and after it was cancelled or replaced by a later
+        search.
     sent_at
         The time of the last message to the front end, in seconds of the monotonic clock.
     send_pending
@@ -378,7 +377,6 @@ class StarRun:
 
     query: str
     limit: int | None
-    stopped: bool = False
     finished: Event = field(default_factory=Event)
     received: int = 0
     wanted: int | None = None
@@ -389,17 +387,11 @@ class StarRun:
     sent_at: float = 0.0
     send_pending: bool = False
 
-    def end(
-        self,
-        *,
-        frame: pd.DataFrame | None = None,
-        error: Exception | None = None,
-        stopped: bool = False,
-    ) -> bool:
-        """Set the outcome; return False if it had ended before."""
+    def end(self, *, frame: pd.DataFrame | None = None, error: Exception | None = None) -> bool:
+        """Set the outcome, none to stop the search; return False if it had ended before."""
         if self.finished.is_set():
             return False
-        self.frame, self.error, self.stopped = frame, error, stopped
+        self.frame, self.error = frame, error
         self.finished.set()
         return True
 
@@ -430,7 +422,7 @@ class StarRun:
         """``"running"``, ``"cancelled"``, ``"failed"`` or ``"done"``."""
         if not self.finished.is_set():
             return "running"
-        if self.stopped:
+        if self.frame is None and self.error is None:
             return "cancelled"
         return "done" if self.error is None else "failed"
 
@@ -642,7 +634,7 @@ class StarSearch(Widget):
     def cancel(self) -> None:
         """Stop the running search, if any; :attr:`frame` is unchanged."""
         with self._lock:
-            if self._current_run is not None and self._current_run.end(stopped=True):
+            if self._current_run is not None and self._current_run.end():
                 self._send_status()
 
     def wait(self, timeout: float | None = None) -> bool:
@@ -782,7 +774,7 @@ class StarSearch(Widget):
         run = StarRun(query, limit)
         with self._lock:
             if self._current_run is not None:
-                self._current_run.end(stopped=True)
+                self._current_run.end()
             self._current_run, self._callback_errors = run, None
             self._send_status()
         return run

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import pandas as pd
-    import polars as pl
     import pyarrow as pa
 
     from gqlnb.notebook.display import MimeBundle
@@ -156,7 +155,8 @@ def convert_live_frame(live: LiveFrame, kind: str) -> object:
         case "arrow":
             value = export.arrow()
         case "polars":
-            value = export.to_polars()
+            polars = import_optional("polars", "polars", "return Polars frames")
+            value = polars.from_arrow(export.arrow())
         case "json":
             value = export.data
         case "raw":
@@ -213,11 +213,6 @@ class _LiveFrameExport:
     def tables(self, *, strict: bool = False, quiet: bool = False) -> dict[str, pd.DataFrame]:  # noqa: ARG002 - as of a Result
         """Return the rows by the name of their sheet."""
         return {"events": self._live.frame}
-
-    def to_polars(self) -> pl.DataFrame:
-        polars = import_optional("polars", "polars", "return Polars frames")
-        frame: pl.DataFrame = polars.from_arrow(self.arrow())
-        return frame
 
 
 def follow_parts(stream: Iterable[Result], *, quiet: bool) -> Result:

@@ -164,8 +164,9 @@ class CellRunner:
         self._headers = parse_header_options(options.header) if options.header else {}
         self._target = self._open_target(fresh=options.no_cache)
         self._document: Document | None = None  # until the text has been parsed
-        # None for the setting of the client.
-        self._validate = False if options.no_validate else None
+        # How the client takes the text; None for its own setting.
+        validate = False if options.no_validate else None
+        self._how: Any = {"operation": options.operation, "validate": validate}
         self._entry: HistoryEntry | None = None
         self._last_error: QueryError | None = None
         self._missing_values_shown = False
@@ -252,9 +253,7 @@ class CellRunner:
             check_fragments(self._full_text, find_schema())
             self._save_snippet()
             return None
-        document = self._document = client.parse_document(
-            self._full_text, options.operation, validate=self._validate
-        )
+        document = self._document = client.parse_document(self._full_text, **self._how)
         if options.paginate:
             require_query("--paginate", document)
         elif options.max_results is not None and document.kind != "subscription":
@@ -348,9 +347,7 @@ class CellRunner:
         if options.profile:
             msg = "--profile measures one execution and cannot be used with a subscription."
             raise OptionError(msg)
-        stream = self._target.client.subscribe(
-            document, variables, operation=options.operation, validate=self._validate
-        )
+        stream = self._target.client.subscribe(document, variables, **self._how)
         from gqlnb.notebook.subscription_cell import follow_subscription  # loads numpy, and more
 
         with self._record_outcome(document) as entry:
@@ -367,9 +364,7 @@ class CellRunner:
             elif document.incremental_directives:
                 result = self._follow_parts(document, variables)
             else:
-                result = self._target.client.execute(
-                    document, variables, operation=options.operation, validate=self._validate
-                )
+                result = self._target.client.execute(document, variables, **self._how)
             if result.errors:  # without decoding the data
                 entry.outcome = format_count(len(result.errors), "error")
         return locate_in_cell(result, self._lines_above, self._line_label, self._line_count)
@@ -392,15 +387,14 @@ class CellRunner:
     def _follow_parts(self, document: Document, variables: Mapping[str, object]) -> Result:
         """Return the merged answer of ``@defer`` and ``@stream``, shown while it arrives."""
         client = self._target.client
-        how: Any = {"operation": self._options.operation, "validate": self._validate}
         local = client._local_schema
         stream = None
         if local is None or get_adapter(local).delivers_parts:
             # Recordings and transports of one's own carry single answers.
             with suppress(ReplayError, TargetError):
-                stream = client.subscribe(document, variables, **how)
+                stream = client.subscribe(document, variables, **self._how)
         if stream is None:
-            return client.execute(document, variables, **how)
+            return client.execute(document, variables, **self._how)
         from gqlnb.notebook.subscription_cell import follow_parts  # as above
 
         return follow_parts(stream, quiet=self._options.silent)
@@ -423,11 +417,7 @@ class CellRunner:
         options = self._options
         try:
             return self._target.client._collect_pages(
-                document,
-                variables,
-                operation=options.operation,
-                validate=self._validate,
-                max_results=options.max_results,
+                document, variables, **self._how, max_results=options.max_results
             )
         except (GqlnbError, KeyboardInterrupt) as error:
             pages: Any = getattr(error, "result", None)

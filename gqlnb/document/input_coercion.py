@@ -346,10 +346,15 @@ def convert_numpy_scalar(value: ForeignValue) -> JSON:
     return format_timedelta(value) if value.dtype.kind == "m" else str(value)
 
 
-def convert_member(step: str | int, value: object) -> JSON:
-    """Convert a member of a value; its key or index is added to the path of an error."""
+def convert_member(
+    step: str | int, value: object, kind: InputKind = None, *, sparse: bool = False
+) -> JSON:
+    """Convert a member of a value, for its type if that is known; an error gets its key or index.
+
+    The parameters are those of :func:`coerce_input`.
+    """
     try:
-        return convert_value(value)
+        return convert_value(value) if kind is None else coerce_input(value, kind, sparse=sparse)
     except CoercionError as error:
         error.path = (step, *error.path)
         raise
@@ -454,7 +459,7 @@ def coerce_list(value: ForeignValue, inner: InputKind, *, sparse: bool) -> JSON:
             return coerce_input(value, inner)  # GraphQL accepts a single item for a list
         reject_unread_table(value)
         items = value
-    return [coerce_step(step, item, inner, sparse=sparse) for step, item in enumerate(items)]
+    return [convert_member(step, item, inner, sparse=sparse) for step, item in enumerate(items)]
 
 
 def coerce_object(value: object, kind: GraphQLInputObjectType) -> JSON:
@@ -476,20 +481,9 @@ def coerce_object(value: object, kind: GraphQLInputObjectType) -> JSON:
     if is_foreign and (unknown := [name for name in record if name not in fields]):
         raise CoercionError(describe_unknown_fields(f"the {type(value).__name__}", unknown, kind))
     return {
-        name: coerce_step(name, item, fields[name].type, sparse=True)
-        if name in fields
-        else convert_member(name, item)
+        name: convert_member(name, item, fields[name].type if name in fields else None, sparse=True)
         for name, item in record.items()
     }
-
-
-def coerce_step(step: str | int, value: object, kind: InputKind, *, sparse: bool = False) -> JSON:
-    """Convert a member of a value; its key or index is added to the path of an error."""
-    try:
-        return coerce_input(value, kind, sparse=sparse)
-    except CoercionError as error:
-        error.path = (step, *error.path)
-        raise
 
 
 def coerce_leaf(value: object, name: str, kind: InputKind, *, sparse: bool) -> JSON:

@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from decimal import Decimal, InvalidOperation
 from enum import StrEnum
-from functools import partial
 from typing import Any, TypeAlias, TypeVar
 
 # A value of Python, NumPy or pandas, or of JSON, told apart by its attributes.
@@ -399,24 +398,14 @@ def _reject_count(value: object) -> None:
         raise OtherFormError(ValueForm.COUNT)
 
 
-def build_epoch_reader(unit: str) -> Callable[[object], datetime]:
-    """Return a function that converts a number of `unit` since 1970, or ISO 8601 text.
-
-    Parameters
-    ----------
-    unit
-        ``"seconds"`` or ``"milliseconds"``.
-    """
-    return partial(_read_epoch, 1_000_000 if unit == "seconds" else 1_000)
-
-
-def _read_epoch(step: int, value: object) -> datetime:
+def read_epoch(unit: int, value: object) -> datetime:
+    """Convert a number since 1970, in units of so many microseconds, or ISO 8601 text."""
     value = unwrap(value)
     if isinstance(value, str) and re.fullmatch(r"[+-]?\d+(\.\d+)?", value):
         value = Decimal(value)
     if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)):
         return read_datetime(value, zoned=True)
-    count = Decimal(str(value)) * step
+    count = Decimal(str(value)) * unit
     if count != int(count):
         message = "it is finer than microseconds"
         raise ValueError(message)
@@ -483,19 +472,14 @@ def send_datetime(value: object, zone: tzinfo | None) -> object:
     return value
 
 
-def build_epoch_sender(unit: str) -> Callable[[object], object]:
-    """Return a function that converts datetimes with a time zone to integers since 1970.
+def send_epoch(unit: int, value: object) -> object:
+    """Convert a datetime with a time zone to an integer, the inverse of :func:`read_epoch`.
 
-    It returns other values unchanged; `unit` is as for :func:`build_epoch_reader`.
+    Other values are returned unchanged.
     """
-    step = timedelta(seconds=1) if unit == "seconds" else timedelta(milliseconds=1)
-
-    def send_count(value: object) -> object:
-        if not isinstance(value, datetime) or value.tzinfo is None:
-            return value
-        return (value - EPOCH.replace(tzinfo=UTC)) // step
-
-    return send_count
+    if not isinstance(value, datetime) or value.tzinfo is None:
+        return value
+    return (value - EPOCH.replace(tzinfo=UTC)) // timedelta(microseconds=unit)
 
 
 def send_date(value: object) -> object:

@@ -186,20 +186,17 @@ LOCAL_DATETIME = replace(
         ValueForm.ZONED: OtherForm(_PLAIN_DATETIME, "timestamps with a time zone", "DateTime")
     },
 )
-_NUMERIC_DATETIME = replace(
-    _PLAIN_DATETIME, json_types=(int, float, str), exact_types=frozenset(), stored=None
-)
-EPOCH_SECONDS = replace(
-    _NUMERIC_DATETIME,
-    convert=values.build_epoch_reader("seconds"),
-    serialise=values.build_epoch_sender("seconds"),
-    wider=None,
-)
-EPOCH_MILLISECONDS = replace(
-    _NUMERIC_DATETIME,
-    convert=values.build_epoch_reader("milliseconds"),
-    serialise=values.build_epoch_sender("milliseconds"),
-    wider=None,
+EPOCH_SECONDS, EPOCH_MILLISECONDS = (
+    replace(
+        _PLAIN_DATETIME,
+        stored=None,
+        json_types=(int, float, str),
+        exact_types=frozenset(),
+        convert=partial(values.read_epoch, unit),
+        serialise=partial(values.send_epoch, unit),
+        wider=None,
+    )
+    for unit in (1_000_000, 1_000)  # microseconds
 )
 _PLAIN_TIME = Scalar("object", "time64[us]", convert=partial(values.read_time, zoned=False))
 _PLAIN_ZONED_TIME = Scalar("object", "zoned time", convert=partial(values.read_time, zoned=True))

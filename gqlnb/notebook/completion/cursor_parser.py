@@ -38,9 +38,10 @@ from graphql import (
     parse_type,
     type_from_ast,
 )
-from graphql.type import SchemaMetaFieldDef, TypeMetaFieldDef, TypeNameMetaFieldDef
 from graphql.utilities.print_schema import print_input_value
 from graphql.utilities.type_comparators import do_types_overlap
+
+from gqlnb.document.validation import META_FIELDS
 
 if TYPE_CHECKING:
     from graphql import GraphQLField
@@ -111,10 +112,9 @@ def find_similar_names(proposals: Iterable[Proposal], word: str) -> list[Proposa
 def collect_fields(schema: GraphQLSchema, parent: GraphQLNamedType) -> Mapping[str, Any]:
     """Return the fields of a type by name, including introspection fields."""
     own = parent.fields if is_object_type(parent) or is_interface_type(parent) else {}
-    meta = {"__typename": TypeNameMetaFieldDef} if is_composite_type(parent) else {}
-    if parent is schema.query_type:
-        meta |= {"__schema": SchemaMetaFieldDef, "__type": TypeMetaFieldDef}
-    return {**own, **meta}
+    is_root = parent is schema.query_type
+    meta = {name: it for name, it in META_FIELDS.items() if is_root or name == "__typename"}
+    return {**own, **meta} if is_composite_type(parent) else own
 
 
 def propose_type_conditions(
@@ -435,6 +435,7 @@ class _MembersState(ValueState):
 
     kind = "argument"
     closing = ")"
+    outer: tuple[str, ...] = ("{", "}")  # come where the closing bracket is missing
     is_one_of = False
 
     def __init__(self, parser: CursorParser, types: Members, owner: str) -> None:
@@ -454,7 +455,7 @@ class _MembersState(ValueState):
             self.after = "$"
         elif self.after == ":" and self.read_value_start(text, self.expected):
             self.after = ""
-        elif text in ("{", "}"):  # the closing bracket is missing
+        elif text in self.outer:
             self.parser.leave(type(self))
             self.parser.stack[-1].read_token(kind, text)
         elif kind != "mark":
@@ -491,7 +492,7 @@ class _InputObjectState(_MembersState):
     """A value of an input object type."""
 
     kind = "input field"
-    closing = "}"
+    closing, outer = "}", ("{", ")", "]")
 
     def __init__(
         self, parser: CursorParser, types: Members, owner: str, *, one: bool = False
@@ -514,13 +515,6 @@ class _InputObjectState(_MembersState):
             self.is_one_of and (self.given or any(_find_following_names(self.parser.ahead)))
         ):
             yield from super().propose()
-
-    def read_token(self, kind: str, text: str) -> None:
-        if text in (")", "]"):  # the closing brace is missing
-            self.parser.leave(_InputObjectState)
-            self.parser.stack[-1].read_token(kind, text)
-        else:
-            super().read_token(kind, text)
 
 
 class _ListState(ValueState):

@@ -123,22 +123,20 @@ def query(
         if form != "json":
             with suppress(GqlnbError):  # for the dtypes; without a schema the values decide
                 _ = client.schema
+        most = None if max_results == "all" else max_results
         if not paginate and max_results is None:
             result = client.execute(text, values, operation=operation, validate=validate)
-            code = print_result(result, form)
-            _note_unset(result, values or {})
-            return code
-        most = None if max_results == "all" else max_results
-        try:
-            result = client.execute_all(
-                text, values, operation=operation, validate=validate, max_results=most
-            )
-        # The pages before a failure are printed, then the error.
-        except (GqlnbError, KeyboardInterrupt) as error:
-            partial_result = getattr(error, "result", None)
-            if partial_result is not None:
-                print_result(partial_result, form)
-            raise
+        else:
+            try:
+                result = client.execute_all(
+                    text, values, operation=operation, validate=validate, max_results=most
+                )
+            # The pages before a failure are printed, then the error.
+            except (GqlnbError, KeyboardInterrupt) as error:
+                partial_result = getattr(error, "result", None)
+                if partial_result is not None:
+                    print_result(partial_result, form)
+                raise
     code = print_result(result, form)
     _note_unset(result, values or {})
     for line in () if result.report is None else result.report.format_lines():

@@ -432,11 +432,9 @@ def read_connection(settings: Settings, name: str, table: object) -> NamedConnec
 def check_setting(key: str, value: object) -> str:
     """Return the error in a member of a connection; "" if it is valid."""
     check = SETTING_CHECKS.get(key)
-    return (
-        f"no such setting: {key!r}.{suggest_or_list(key, list(SETTING_CHECKS))}"
-        if check is None
-        else check(value)
-    )
+    if check is not None:
+        return check(value)
+    return f"no such setting: {key!r}.{suggest_or_list(key, list(SETTING_CHECKS))}"
 
 
 def _check_url(value: object) -> str:

@@ -497,12 +497,7 @@ def reject_unused(options: EndpointOptions, reason: str) -> None:
     """Raise TargetError for options that would have no effect, such as a token or ``cache=``."""
     credentials = options.credentials
     reject_given(
-        {
-            "token=": credentials.token,
-            "headers=": credentials.headers,
-            "nan=": options.nan != "error",
-        },
-        reason,
+        reason, token=credentials.token, headers=credentials.headers, nan=options.nan != "error"
     )
     reject_http_options(options)
 
@@ -514,25 +509,23 @@ def reject_http_options(options: EndpointOptions) -> None:
     process has no name that means the same to a later kernel, and its answers depend on its data.
     """
     reject_given(
-        {"cache=": options.cache},
         "answers are remembered by the address they came from, and this target is an object of "
         "this process. Remove cache=, or serve the object with gqlnb.serve() and connect to its "
         "address.",
+        cache=options.cache,
     )
     reject_given(
-        {
-            "uds=": options.uds,
-            "batch=": options.batch,
-            "persisted_queries=": options.persisted_queries,
-        },
         "only requests over HTTP have that, and this target is an object of this process. Leave it "
         "out, or serve the object with gqlnb.serve() and connect to its address.",
+        uds=options.uds,
+        batch=options.batch,
+        persisted_queries=options.persisted_queries,
     )
 
 
-def reject_given(options: Mapping[str, object], reason: str) -> None:
+def reject_given(reason: str, **options: object) -> None:
     """Raise TargetError for those options that were given, as they would have no effect."""
-    if unused := [name for name, value in options.items() if value]:
+    if unused := [f"{name}=" for name, value in options.items() if value]:
         msg = f"{' and '.join(unused)} would have no effect: {reason}"
         raise TargetError(msg)
 
@@ -571,13 +564,14 @@ def apply_call_options(
     extensions = check_extensions(extensions)
     # Refused, not dropped: a call that names another token must not be sent with the client's.
     if not isinstance(transport, (HttpTransport, AsgiTransport)):
-        options = {"token=": token, "headers=": headers, "extensions=": extensions}
         is_custom = not isinstance(transport, (InProcessTransport, GqlClientTransport))
         if token or headers or not is_custom:  # a custom transport may send the extensions
             reject_given(
-                options,
                 "only requests over HTTP and to ASGI applications have them, and this client "
                 f"executes on {endpoint.source!r}. Leave them out.",
+                token=token,
+                headers=headers,
+                extensions=extensions,
             )
         settings = replace(settings, timeout=timeout, extensions=extensions)
         return replace(endpoint, options=settings)

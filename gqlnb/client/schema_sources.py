@@ -6,7 +6,6 @@ import inspect
 import os
 import re
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -339,7 +338,6 @@ class IntrospectionReader(CheckedDecoder):
         return members if isinstance(data, dict) and data.get("__schema") else None
 
 
-@cache
 def build_introspection_query(members: frozenset[Member], depth: int) -> str:
     """Return the introspection query with some of the members, types `depth` levels deep."""
     options = inspect.signature(get_introspection_query).parameters

@@ -292,7 +292,6 @@ class SchemaDocs:
 
     def __init__(self, schema: GraphQLSchema) -> None:
         self.schema = schema
-        self._overview: SchemaPage | None = None
 
     def build_page(self, place: str = "") -> SchemaPage:
         """Build the page of a place.
@@ -310,10 +309,7 @@ class SchemaDocs:
             If the schema has no such place; the message suggests a similar name.
         """
         if not place:
-            # Cached: it sorts all types, and the view requests its sections one by one.
-            if self._overview is None:
-                self._overview = self._build_overview()
-            return self._overview
+            return self._build_overview()
         front, _, argument = place.removesuffix(")").removesuffix(":").partition("(")
         owner, _, field = front.partition(".")
         if owner.startswith("@"):

@@ -189,7 +189,6 @@ class CompletionProvider:
         self._help_text = help_text
         self._opening: set[str] = set()
         self._waited: dict[str, float] = {}  # seconds, by target
-        self._cell_parser: ArgumentParser | None = None
         self._load_started: dict[str, float] = {}
 
     def complete_at(self, place: CursorPosition) -> Completion:
@@ -340,15 +339,14 @@ class CompletionProvider:
 
     def _get_cell_parser(self) -> ArgumentParser:
         """Return the parser of a cell's line with the descriptions of the magic's help."""
-        if self._cell_parser is None:
-            self._cell_parser = get_cell_parser()
-            descriptions = {
-                option: " ".join(text.split()) for option, text in _HELP.findall(self._help_text)
-            }
-            for action in get_actions(self._cell_parser):
-                for option in action.option_strings:
-                    action.help = action.help or descriptions.get(option)
-        return self._cell_parser
+        parser = get_cell_parser()
+        descriptions = {
+            option: " ".join(text.split()) for option, text in _HELP.findall(self._help_text)
+        }
+        for action in get_actions(parser):
+            for option in action.option_strings:
+                action.help = action.help or descriptions.get(option)
+        return parser
 
     def _list_targets(self) -> Iterator[tuple[str, str]]:
         yield from self._list_connections()

@@ -484,8 +484,7 @@ class _HintVisitor(Visitor):
             names = _list_names(node.name.value, getattr(parent, "fields", ()))
             self._add_name_hint(node, names and f"{parent} has: {names}.")
             return
-        kind = self.types.get_type()
-        named = get_named_type(kind) if kind is not None else None
+        named = get_named_type(self.types.get_type())
         if node.selection_set is not None or not is_composite_type(named):
             return
         fields = getattr(named, "fields", None)  # a union has none
@@ -495,16 +494,14 @@ class _HintVisitor(Visitor):
         self._add_hint(node, *sentences)
 
     def enter_object_field(self, node: ObjectFieldNode, *_: object) -> None:
-        kind = self.types.get_parent_input_type()
-        named = get_named_type(kind) if kind is not None else None
+        named = get_named_type(self.types.get_parent_input_type())
         if is_input_object_type(named) and node.name.value not in named.fields:
             self._add_hint(node, f"{named} has: {join_names(named.fields, MAX_FIELDS_SHOWN)}.")
 
     def enter_enum_value(
         self, node: EnumValueNode | IntValueNode | StringValueNode, *_: object
     ) -> None:
-        kind = self.types.get_input_type()
-        named = get_named_type(kind) if kind is not None else None
+        named = get_named_type(self.types.get_input_type())
         if is_enum_type(named) and node.value not in named.values:
             names = _list_names(node.value, named.values)
             self._add_hint(node, names and f"{named} has: {names}.")

@@ -529,7 +529,7 @@ def _get_nullable(expected: Expected) -> Expected:
 
 def _get_input_fields(expected: Expected) -> tuple[Members, str, bool]:
     """Return fields and name of an input object, and whether it is a oneOf."""
-    named = get_named_type(expected) if expected is not None else None
+    named = get_named_type(expected)
     if not is_input_object_type(named):
         return {}, "", False
     return named.fields, named.name, bool(getattr(named, "is_one_of", False))

@@ -174,10 +174,7 @@ class DecoderSelector:
             if shape is None:
                 shape = build_response_shape(self._document, conditions)
                 self._untyped_shapes[key] = shape
-        decoder: CheckedDecoder | None = shape.cache.get("checked decoder")
-        if decoder is None:
-            decoder = shape.cache.setdefault("checked decoder", CheckedDecoder(shape))
-        return decoder
+        return shape.get_cached("checked decoder", partial(CheckedDecoder, shape))
 
 
 # The types that msgspec decodes into are built from the shape, so that fields, types and nulls are
@@ -389,14 +386,14 @@ def _assemble_data(data: Data, parts: Sequence[tuple[tuple[str, ...], Shape, mem
         inner = data
         for name in path[:-1]:
             inner = inner[name]
-        inner[path[-1]] = _get_list_decoders(shape)[1].decode(body)
+        inner[path[-1]] = _get_list_decoder(shape, build_dict_type).decode(body)
     return data
 
 
 def _has_valid_items(decoder: CheckedDecoder, lists: Sequence[_OutermostList]) -> bool:
     """Return whether all items fit; they are decoded into structs, which take little memory."""
     for found in lists:
-        structs = _get_list_decoders(found.shape)[0]
+        structs = _get_list_decoder(found.shape, build_struct_type)
         for start in range(0, len(found.pieces), CHECKED_CHUNK):
             pieces = found.pieces[start : start + CHECKED_CHUNK]
             try:
@@ -408,15 +405,11 @@ def _has_valid_items(decoder: CheckedDecoder, lists: Sequence[_OutermostList]) -
     return True
 
 
-def _get_list_decoders(shape: Shape) -> tuple[msgspec.json.Decoder[Any], msgspec.json.Decoder[Any]]:
-    """Return the decoders of a list into structs and into dicts."""
-    found: tuple[msgspec.json.Decoder[Any], msgspec.json.Decoder[Any]] | None
-    found = shape.cache.get("list decoders")
-    if found is None:
-        structs, dicts = build_struct_type(shape), build_dict_type(shape)
-        found = msgspec.json.Decoder(structs), msgspec.json.Decoder(dicts)
-        shape.cache["list decoders"] = found
-    return found
+def _get_list_decoder(
+    shape: Shape, build_type: Callable[[Shape], Any]
+) -> msgspec.json.Decoder[Any]:
+    """Return the decoder of a list into values of a type that is built from its shape."""
+    return shape.get_cached(build_type, lambda: msgspec.json.Decoder(build_type(shape)))
 
 
 def check_and_read(envelope: Envelope, shape: Shape, lists: Sequence[_OutermostList]) -> bool:

@@ -12,6 +12,7 @@ import codecs
 from collections import deque
 from collections.abc import Set
 from decimal import Decimal
+from functools import partial
 from itertools import repeat
 from threading import RLock
 from typing import TYPE_CHECKING, Any, NotRequired, Optional, Required, TypeAlias, TypedDict, Union
@@ -140,12 +141,14 @@ class Envelope(DataSource):
         return data
 
 
-def _build_response_decoder(data: MsgspecType) -> msgspec.json.Decoder[Any]:
+def _build_response_decoder(shape: Shape | None) -> msgspec.json.Decoder[Any]:
+    data = msgspec.Raw if shape is None else _build_outline_type(shape) | None
+    data = data | msgspec.UnsetType
     members = [("data", data, _UNSET), ("errors", Any, None), ("extensions", Any, None)]
     return msgspec.json.Decoder(msgspec.defstruct("Response", members))
 
 
-_RAW_DATA_DECODER = _build_response_decoder(msgspec.Raw | msgspec.UnsetType)
+_RAW_DATA_DECODER = _build_response_decoder(None)
 
 
 def decode_envelope(body: bytes, shape: Shape | None = None) -> Envelope:
@@ -173,10 +176,7 @@ def decode_envelope(body: bytes, shape: Shape | None = None) -> Envelope:
         for start in range(0, len(body), UTF8_CHUNK):
             decoder.decode(view[start : start + UTF8_CHUNK], final=start + UTF8_CHUNK >= len(body))
     if shape is not None:
-        typed = shape.cache.get("response")
-        if typed is None:
-            data = _build_outline_type(shape) | None | msgspec.UnsetType
-            typed = shape.cache.setdefault("response", _build_response_decoder(data))
+        typed = shape.get_cached("response", partial(_build_response_decoder, shape))
         try:
             envelope = Envelope(body, typed.decode(body))
         except msgspec.ValidationError:  # objects or lists where the shape has none

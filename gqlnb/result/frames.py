@@ -6,6 +6,7 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from operator import methodcaller
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -305,16 +306,16 @@ class _ListPlan(NamedTuple):
 def _get_list_plan(answer: AnswerData, path: str | None, explode: str | None = None) -> _ListPlan:
     """Return the plan to read a list, which is made once for all answers of this shape."""
     # As text: a list of names is refused below, and cannot be a key.
-    key = ("list", repr(path), repr(explode), scalars.get_version())
-    list_plan: _ListPlan | None = answer.shape.cache.get(key)
-    if list_plan is None:
+
+    def build_plan() -> _ListPlan:
         chosen = choose_table(answer.shape, answer.holder, path)
         inner = [] if explode is None else _find_list_chain(chosen, explode)
         plan = get_read_plan(answer.shape, frozenset({chosen.name, *inner}), chosen.name)
         tables = [plan.wanted[name] for name in inner]
-        list_plan = _ListPlan(plan, plan.wanted[chosen.name], tables)
-        answer.shape.cache[key] = list_plan
-    return list_plan
+        return _ListPlan(plan, plan.wanted[chosen.name], tables)
+
+    key = ("list", repr(path), repr(explode), scalars.get_version())
+    return answer.shape.get_cached(key, build_plan)
 
 
 def read_columns(
@@ -588,11 +589,8 @@ def _get_sizes(answer: AnswerData, table: ResultTable) -> Sizes:
     if holder.document.variables:
         return collect_sizes(holder.document, path, holder.variables or {}, above)
     # Without variables, the same in each answer: it would be a fifth of the time of a small frame.
-    key, cache = ("sizes", path, above), answer.shape.cache
-    if key not in cache:
-        cache[key] = collect_sizes(holder.document, path, {}, above)
-    sizes: Sizes = cache[key]
-    return sizes
+    collect = partial(collect_sizes, holder.document, path, {}, above)
+    return answer.shape.get_cached(("sizes", path, above), collect)
 
 
 def is_part(name: str, path: Sequence[str]) -> bool:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, Union, get_args
 
 import msgspec
@@ -467,13 +468,10 @@ def build_model(document: Document | None, shape: Shape | None, variables: objec
             "it from Client(..., schema=), and client.schema says why an endpoint's is not known."
         )
         raise SchemaError(msg)
-    key = "model", scalars.get_version()
-    model: type | None = shape.cache.get(key)
-    if model is None:
-        values = variables if isinstance(variables, Mapping) else None
-        builder = ModelBuilder(document.schema, get_conditions(document, values))
-        model = builder.build_operation(document.operation, document.fragments)
-        shape.cache[key] = model
+    values = variables if isinstance(variables, Mapping) else None
+    builder = ModelBuilder(document.schema, get_conditions(document, values))
+    build = partial(builder.build_operation, document.operation, document.fragments)
+    model: type = shape.get_cached(("model", scalars.get_version()), build)
     return model
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import chain, count
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
 from graphql import (
@@ -36,7 +36,7 @@ from gqlnb.document.selections import MAX_SELECTIONS, build_expansion_error
 from gqlnb.document.validation import META_FIELDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from graphql import (
         FragmentDefinitionNode,
@@ -76,6 +76,7 @@ _KIND_NAMES = {
 }
 MAX_EXACT_INTEGER = 2**53  # beyond it a float does not hold every integer
 JSONTypes = frozenset[type]
+Cached = TypeVar("Cached")
 ObjectSet = frozenset[tuple[object, str]]  # (branch of the document, name of an object type)
 
 
@@ -152,6 +153,13 @@ class Shape:
     is_required: bool = True
     fragments: dict[frozenset[str], set[str]] = field(default_factory=dict)
     may_be_lists: bool = False
+
+    def get_cached(self, key: object, make: Callable[[], Cached]) -> Cached:
+        """Return what `make` made of this shape when the key was first used; never None."""
+        found: Cached | None = self.cache.get(key)
+        if found is None:
+            found = self.cache.setdefault(key, make())
+        return found
 
     def get_item_shape(self) -> Shape:
         """Return the shape of an item of this list."""
@@ -638,15 +646,13 @@ def _flatten_lists(values: Iterable[Any], levels: int) -> Iterable[Any]:
 
 def _has_forms(shape: Shape) -> bool:
     """Return whether a scalar at or below a place has several forms."""
-    key = "forms", scalars.get_version()
-    has_forms: bool | None = shape.cache.get(key)
-    if has_forms is None:
-        own = (
-            not shape.composite and not shape.lists and bool(scalars.get_scalar(shape).other_forms)
-        )
-        has_forms = own or any(map(_has_forms, shape.children.values()))
-        shape.cache[key] = has_forms
-    return has_forms
+
+    def find_forms() -> bool:
+        is_leaf = not shape.composite and not shape.lists
+        own = is_leaf and bool(scalars.get_scalar(shape).other_forms)
+        return own or any(map(_has_forms, shape.children.values()))
+
+    return shape.get_cached(("forms", scalars.get_version()), find_forms)
 
 
 def _get_form(shape: Shape, value: object) -> str:

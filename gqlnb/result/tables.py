@@ -227,17 +227,17 @@ def get_read_plan(
     ReadPlan
         The same object each time, until a scalar is registered.
     """
-    key = (wanted, cells, scalars.get_version())
-    plan: ReadPlan | None = shape.cache.get(key)
-    if plan is None:
+
+    def build_plan() -> ReadPlan:
         builder = _PlanBuilder(wanted, cells)
         # The only row of the root is the data; it has columns where there are no lists.
         root = ResultTable("" if _has_lists(shape) else DATA_TABLE, None)
         root.row = builder.build_object(shape, (), root, nullable=False)
         tables = list(root.walk())
         full = {table.name: table for table in tables if builder.is_full(table)}
-        plan = shape.cache.setdefault(key, ReadPlan(shape, root, tables, full))
-    return plan
+        return ReadPlan(shape, root, tables, full)
+
+    return shape.get_cached((wanted, cells, scalars.get_version()), build_plan)
 
 
 def record_plan(plan: ReadPlan) -> None:

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     )
 
 BREAKING, DANGEROUS, SAFE = "breaking", "dangerous", "safe"
+Places = dict[str, dict[str, str | None]]  # the facts of each coordinate
 MAX_SHOWN = 50  # changes
 MAX_NAMES = 3  # operations named beside a change
 MAX_LABEL = 40  # characters of an operation without a name
@@ -248,11 +249,14 @@ def compare_schemas(
         build_change(level, kind.name, locate_change(kind.name, sentence), sentence, used)
         for level, kind, sentence in differences
     ]
-    for level, kind, place, sentence in tuple(find_further_changes(before, now, changes)):
+    # Introspection has no applied directives: only two schemas from SDL can be compared in them.
+    ignored = "" if is_from_sdl(before) and is_from_sdl(now) else "directives"
+    old, new = describe_places(before), describe_places(now)
+    for level, kind, place, sentence in tuple(find_further_changes(old, new, changes, ignored)):
         if is_diff or level != SAFE:
             changes.append(build_change(level, kind, place, sentence, used))
     changes = [
-        replace(change, severity=BREAKING) if is_required_now(change, now) else change
+        replace(change, severity=BREAKING) if is_required_now(change, new) else change
         for change in changes
     ]
     ranks = BREAKING, DANGEROUS, SAFE
@@ -268,12 +272,12 @@ def compare_schemas(
 # graphql-core 3.2 finds no safe changes, 3.3 neither `@oneOf`, `@specifiedBy` nor the types of
 # operations. By coordinates they are what remains beside the others.
 def find_further_changes(
-    before: GraphQLSchema, now: GraphQLSchema, changes: Sequence[SchemaChange]
+    old: Places, new: Places, changes: Sequence[SchemaChange], ignored: str
 ) -> Iterator[tuple[str, str, str, str]]:
-    """Yield severity, kind, place and sentence of what is not among the changes of graphql-core."""
-    old, new = describe_places(before), describe_places(now)
-    # Introspection has no applied directives: only two schemas from SDL can be compared in them.
-    ignored = "" if is_from_sdl(before) and is_from_sdl(now) else "directives"
+    """Yield severity, kind, place and sentence of what is not among the changes of graphql-core.
+
+    Changes of the fact that is `ignored` are left out.
+    """
     reported = {(change.place, find_changed_fact(change.kind)) for change in changes}
     for place, facts in new.items():
         parent = place.partition("(")[0] if "(" in place else place.rpartition(".")[0]
@@ -290,14 +294,14 @@ def find_further_changes(
                 yield from judge_fact(place, fact, *values)
 
 
-def is_required_now(change: SchemaChange, now: GraphQLSchema) -> bool:
+def is_required_now(change: SchemaChange, new: Places) -> bool:
     """Return whether an input lost its default and has to be given now.
 
     graphql-core and graphql-inspector call it dangerous, as they do a default of another value.
     """
     if not change.kind.endswith("DEFAULT_VALUE_CHANGE"):
         return False
-    facts = describe_places(now)[change.place]
+    facts = new[change.place]
     return facts["default"] is None and (facts["type"] or "").endswith("!")
 
 
@@ -362,7 +366,7 @@ def is_from_sdl(schema: GraphQLSchema) -> bool:
     return any(kind.ast_node is not None for kind in schema.type_map.values())
 
 
-def describe_places(schema: GraphQLSchema) -> dict[str, dict[str, str | None]]:
+def describe_places(schema: GraphQLSchema) -> Places:
     """Return the coordinates of a schema, each with its facts; None or missing for none."""
     kinds = {name.value: schema.get_root_type(name) for name in OperationType}
     places = {"schema": describe_member(schema)}
@@ -479,17 +483,16 @@ class PlaceCollector(Visitor):
 
     def enter_field(self, node: FieldNode, *_: object) -> None:
         """Add a field, its parent type and its own type."""
-        parent, kind = self.types.get_parent_type(), self.types.get_type()
+        parent = self.types.get_parent_type()
         if parent is not None:
             self.found |= {parent.name, f"{parent.name}.{node.name.value}"}
-        if kind is not None:
-            self.found.add(get_named_type(kind).name)
+        self.enter_inline_fragment()
 
     def enter_inline_fragment(self, *_: object) -> None:
-        """Add the type condition of a fragment."""
-        kind = self.types.get_type()
+        """Add the type of a field, or the type condition of a fragment."""
+        kind = get_named_type(self.types.get_type())
         if kind is not None:
-            self.found.add(get_named_type(kind).name)
+            self.found.add(kind.name)
 
     enter_fragment_definition = enter_inline_fragment
 

@@ -31,9 +31,8 @@ from gqlnb.document import scalars
 from gqlnb.document.scalar_values import OtherFormError, WiderError, convert_seconds, to_nanoseconds
 from gqlnb.document.scalars import Scalar, recognize_scalar
 from gqlnb.document.selections import MAX_SELECTIONS, build_expansion_error
-from gqlnb.document.validation import META_FIELDS
 from gqlnb.errors import AnswerError, SchemaError, describe_path, sanitize_text
-from gqlnb.result.shape import Shape, get_conditions, get_object_names, is_included
+from gqlnb.result.shape import Shape, get_conditions, get_field_type, get_object_names, is_included
 
 if TYPE_CHECKING:
     from graphql import (
@@ -126,12 +125,6 @@ class FieldPart(NamedTuple):
     parent: Any
     types: frozenset[str]
     certain: bool
-
-    @property
-    def declared_type(self) -> Any:  # noqa: ANN401 - any output type of graphql-core
-        """The type of the field."""
-        name = self.node.name.value
-        return (META_FIELDS.get(name) or self.parent.fields[name]).type
 
 
 class ModelBuilder:
@@ -392,7 +385,7 @@ class ModelBuilder:
         )
 
     def _find_field_type(self, parts: list[FieldPart], name: str) -> MsgspecType:
-        declared = parts[0].declared_type
+        declared = get_field_type(parts[0].node, parts[0].parent)
         kind = get_named_type(declared)
         types = frozenset[str]().union(*(part.types for part in parts))
         if parts[0].node.name.value == TYPENAME:
@@ -403,7 +396,7 @@ class ModelBuilder:
             return wrap_type(declared, self._leaves[kind.name])
         sets, below = [], frozenset[str]()
         for part in parts:
-            inner: Any = get_named_type(part.declared_type)
+            inner: Any = get_named_type(get_field_type(part.node, part.parent))
             below |= get_object_names(self.schema, inner)
             if part.node.selection_set is not None:
                 # An object may come from another selection, which lacks the fields of this one.

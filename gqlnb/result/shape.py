@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 
     from graphql import (
         FragmentDefinitionNode,
-        GraphQLOutputType,
         GraphQLSchema,
         SelectionNode,
         SelectionSetNode,
@@ -226,12 +225,6 @@ class _SelectedField(NamedTuple):
     scope: _Scope
     objects: ObjectSet  # that the scope stands for
 
-    @property
-    def declared_type(self) -> GraphQLOutputType:
-        name = self.node.name.value
-        field = META_FIELDS.get(name) or self.parent.fields[name]
-        return field.type
-
 
 _SHAPE_CACHE: WeakKeyDictionary[GraphQLSchema, dict[Any, Shape]] = WeakKeyDictionary()
 
@@ -390,6 +383,7 @@ def _build_child(parts: list[_SelectedField], context: _Context) -> Shape:
     # A field selected once or always in the same scope must be complete wherever it occurs;
     # otherwise only what is selected for all objects can be required below it.
     is_uniform = True
+    first_type = get_named_type(get_field_type(first.node, first.parent))
     below = []
     for part in parts:
         scope = part.scope
@@ -408,7 +402,7 @@ def _build_child(parts: list[_SelectedField], context: _Context) -> Shape:
         if part.node.selection_set is None:
             continue
         scope = part.scope
-        inner = None if schema is None else get_named_type(part.declared_type)
+        inner = get_named_type(get_field_type(part.node, part.parent))
         # Objects selected under a condition are others than those selected always: fields below
         # the two selections of one field must not count as selected for the same objects.
         # By its node, the objects of each selection are others: with nested conditions on types,
@@ -418,7 +412,7 @@ def _build_child(parts: list[_SelectedField], context: _Context) -> Shape:
         branch = None if scope.always else context.branches.setdefault(key, len(context.branches))
         names = get_object_names(schema, inner)
         required = is_uniform or (scope.required and not scope.is_narrowed)
-        if schema is not None and inner is not get_named_type(first.declared_type):
+        if inner is not first_type:
             required = False
         child.objects |= frozenset((branch, type_name) for type_name in names)
         inner_scope = _Scope(names, always=scope.always, branch=branch, required=required)
@@ -432,7 +426,7 @@ def _build_child(parts: list[_SelectedField], context: _Context) -> Shape:
 
 
 def _build_leaf(selected: _SelectedField) -> Shape:
-    declared: Any = selected.declared_type
+    declared = get_field_type(selected.node, selected.parent)
     nullable = []  # for the value, and for the items of each list level
     inner = declared
     while True:
@@ -457,6 +451,12 @@ def _build_leaf(selected: _SelectedField) -> Shape:
         item_nullable=tuple(nullable[1:]),
         json_types=json_types,
     )
+
+
+def get_field_type(node: FieldNode, parent: Any) -> Any:  # noqa: ANN401 - of graphql-core
+    """Return the type of a field of an object or interface type; None if that is not known."""
+    name = node.name.value
+    return None if parent is None else (META_FIELDS.get(name) or parent.fields[name]).type
 
 
 def get_object_names(

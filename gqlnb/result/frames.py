@@ -305,7 +305,6 @@ class _ListPlan(NamedTuple):
 
 def _get_list_plan(answer: AnswerData, path: str | None, explode: str | None = None) -> _ListPlan:
     """Return the plan to read a list, which is made once for all answers of this shape."""
-    # As text: a list of names is refused below, and cannot be a key.
 
     def build_plan() -> _ListPlan:
         chosen = choose_table(answer.shape, answer.holder, path)
@@ -314,6 +313,7 @@ def _get_list_plan(answer: AnswerData, path: str | None, explode: str | None = N
         tables = [plan.wanted[name] for name in inner]
         return _ListPlan(plan, plan.wanted[chosen.name], tables)
 
+    # As text: a list of names is refused above, and cannot be a key.
     key = ("list", repr(path), repr(explode), scalars.get_version())
     return answer.shape.get_cached(key, build_plan)
 

@@ -107,6 +107,7 @@ STATES = ("complete", "unknown", "more")  # the strongest first
 PAGE_MEMBERS = "limit size first take offset skip page"
 COUNTED = "counts as many rows"
 LIMIT = "services often return {:,} rows at most"
+ONE_LESS = "one row less came than a size allows, which may be left out of a full page"
 NO_SIGN = Verdict("complete", "no sign suggests that rows are missing")
 
 
@@ -248,6 +249,10 @@ def _has_room(sizes: Sizes, rows: int) -> bool:
 
 def _judge_length(rows: int, sizes: Sizes, *, is_outermost: bool) -> Verdict:
     """Judge a list by the number of its rows and by what cut it, if nothing stands beside it."""
+    # Balboa leaves the row itself out of a page of related rows after it has cut it.
+    limits = (value for name, value in sizes.numbers if is_limit_name(name))
+    if any(limit == rows + 1 >= SMALLEST_ROUND for limit in limits):
+        return Verdict("unknown", ONE_LESS)
     if _has_room(sizes, rows):
         # Wagtail's Grapple and many others answer a larger size with 100 rows, without a sign.
         return Verdict("unknown", LIMIT.format(rows)) if is_round(rows) else NO_SIGN
@@ -304,7 +309,7 @@ def judge_inner_lists(
         # A usual length cuts no list if another one is longer.
         own = sizes if rows == longest else Sizes(sizes.numbers, [], is_known=False)
         verdict = _judge(dict(zip(beside, values, strict=True)), inner, rows, own)
-        is_refuted = rows < longest and verdict.evidence == LIMIT.format(rows)
+        is_refuted = rows < longest and verdict.evidence in {LIMIT.format(rows), ONE_LESS}
         if shared and verdict.is_weak:
             verdict = Verdict("unknown", shared)
         verdicts[NO_SIGN if is_refuted else verdict] += count

@@ -179,7 +179,12 @@ def is_likely_cut(suspect: SuspectList, length: int) -> bool:
     """Return whether a list has as many rows as a size allows, or as services often return."""
     numbers = [leaf for leaf in suspect.leaves if leaf.is_number]
     if suspect.leaves:
-        return find_reached_size(numbers, length) is not None or is_round(length)
+        # Balboa leaves the row itself out of a page of related rows after it has cut it.
+        is_one_less = any(
+            leaf.value == length + 1 >= SMALLEST_ROUND and is_limit_name(leaf.name)
+            for leaf in numbers
+        )
+        return is_one_less or find_reached_size(numbers, length) is not None or is_round(length)
     # A list without arguments in the rows of another is part of them, unless it is long.
     return is_long_limit(length) if suspect.is_nested else is_default_limit(length)
 

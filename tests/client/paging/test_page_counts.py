@@ -117,6 +117,26 @@ def test_empty_pages_are_passed(filtered: Client) -> None:
     assert result.report.complete
 
 
+@pytest.mark.parametrize("size", ["", "(limit: 10)"])
+def test_pages_that_lack_the_row_itself_are_enlarged(size: str) -> None:
+    """Balboa 2.0 takes an entry out of the aliases of its address after it has cut them."""
+    names = [{"name": f"host{number}"} for number in range(1200)]
+    sdl = """type Query { entry: [Entry] } type Entry { aliases(limit: Int = 1000): [Alias] }
+      type Alias { name: String! }"""
+    resolvers = {
+        "Query": {"entry": lambda *_: [{}]},
+        "Entry": {"aliases": lambda _root, args, _context: names[1 : args["limit"]]},
+    }
+    client = Client(Schema(sdl, resolvers))
+    text = f"{{ entry {{ aliases{size} {{ name }} }} }}"
+    frame = client.execute(text).frame("entry.aliases")
+    assert len(frame) == (9 if size else 999)
+    assert frame.attrs["completeness"].startswith("unknown: 1 of 1 lists: one row less")
+    result = fetch_all(client, text)
+    assert len(result.data["entry"][0]["aliases"]) == 1199
+    assert result.report.complete
+
+
 @pytest.mark.parametrize("holder", ["pageInfo", "info", "meta", "pagination"])
 def test_the_next_page_may_stand_in_an_object(holder: str) -> None:
     """As `pageInfo { next }` of Lens, and `info { next }` of the Rick and Morty API."""

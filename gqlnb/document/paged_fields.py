@@ -24,6 +24,7 @@ from msgspec.structs import replace
 
 from gqlnb.document.paging_conventions import (
     GUESSED_LOOKUP,
+    TOTAL_COUNTS,
     TOTAL_FIELDS,
     Lookup,
     PageArguments,
@@ -148,7 +149,7 @@ class PagedField:
     total
         The path of the total count; empty if it is not selected.
     counted
-        Whether the document itself selects the total count.
+        Whether the document itself selects the total count, in the object of the page.
     rooted
         Whether no list is known between the data and the field.
     anchor
@@ -416,11 +417,19 @@ class PagedFieldFinder:
         total = next((counts[name] for name in (*TOTAL_FIELDS, *others) if name in counts), None)
         # A count beside several lists may be of any of them.
         is_unclear = made.is_plain or made.has_separate_lists
-        made.total = () if total is None or is_unclear else (total,)
+        in_info = (
+            (key, leaf.key)
+            for key in made.page_infos
+            for piece in by_key[key]
+            for leaf in piece.inner or ()
+            if leaf.name in TOTAL_COUNTS
+        )
+        path = next(in_info, ()) if total is None else (total,)
+        made.total = () if is_unclear else path
         if connection is None and not made.is_plain:
             own = {item.key for item in made.items}
             made.beside = tuple(k for k, p in by_key.items() if k not in own and is_list_piece(p))
-        made.counted = bool(made.total)
+        made.counted = len(made.total) == 1
         return made
 
     def _recognize_connection(

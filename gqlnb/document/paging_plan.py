@@ -257,10 +257,9 @@ class PagingPlan:
 
     def _add_page_info(self, field: PagedField) -> None:
         has, end = field.info_names
-        info = ""
-        for page in field.pages:
-            info = add_field(page.inner or [], "pageInfo", field.info_names)
-        if len(field.pages) > 1:  # merged selections need the same response name
+        if len(field.pages) == 1:
+            info = add_field(field.pages[0].inner or [], "pageInfo", field.info_names)
+        else:  # merged selections need the same response name
             info = ADDED_PREFIX + "pageInfo"
             for page in field.pages:
                 inner = page.inner or []

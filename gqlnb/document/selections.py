@@ -253,9 +253,13 @@ def add_field(
     for selection in () if on else selections:
         if selection.name != name or selection.directives or selection.arguments:
             continue
-        inner = selection.inner or ()
+        inner = selection.inner if selection.inner is not None else []
         present = {leaf.key for leaf in inner if leaf.name == leaf.key}
-        if present >= set(below) and not any(leaf.directives for leaf in inner):
+        missing = [leaf for leaf in below if leaf not in present]
+        is_taken = any(leaf.directives or leaf.key in missing for leaf in inner)
+        if not is_taken:
+            # sqlalchemy-relay-pagination reads one selection of `pageInfo` alone.
+            inner.extend(EditableSelection(leaf, leaf, added=True) for leaf in missing)
             return selection.key
     key = ADDED_PREFIX + name.strip("_")
     leaves = [EditableSelection(leaf, leaf) for leaf in below]
@@ -271,8 +275,8 @@ def add_field(
 def add_path(selections: list[EditableSelection], path: Sequence[str]) -> tuple[str, ...]:
     """Add a leaf below a selection set unless it is there, and return its response names."""
     first, *rest = path
-    if not rest:
-        return (add_field(selections, first),)
+    if len(rest) <= 1:
+        return (add_field(selections, first, rest), *rest)
     key = ADDED_PREFIX + first.strip("_")
     outer = next((selection for selection in selections if selection.key == key), None)
     if outer is None:

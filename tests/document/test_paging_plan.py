@@ -28,6 +28,23 @@ def test_fields_already_selected_are_not_added():
     assert paging_of(text).write_first_request({})[0] == f"query {text}"
 
 
+@pytest.mark.parametrize(
+    ("selected", "sent"),
+    [
+        ("pageInfo { endCursor }", "pageInfo { endCursor hasNextPage }"),
+        ("info: pageInfo { hasNextPage }", "info: pageInfo { hasNextPage endCursor }"),
+        (
+            "pageInfo { endCursor: hasNextPage }",
+            "gqlnb_pageInfo: pageInfo { hasNextPage endCursor }",
+        ),
+    ],
+)
+def test_page_info_is_selected_once(selected, sent):
+    """Of two selections sqlalchemy-relay-pagination 0.1 reads one: `hasNextPage` is then false."""
+    text = f"{{ products(first: 5) {{ {selected} nodes {{ id title }} }} }}"
+    assert sent in paging_of(text).write_first_request({})[0]
+
+
 def test_a_connection_without_items_is_not_paged():
     """Selecting `pageInfo` alone needs no pages."""
     assert paging_of("{ products { pageInfo { hasNextPage } } }").fields == []

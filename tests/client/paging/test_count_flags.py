@@ -122,6 +122,23 @@ def test_a_count_in_page_info_may_be_of_the_page_or_of_the_rest(
     assert result.report.complete, result.report.doubts
 
 
+def test_a_total_in_the_page_info_of_lists_in_rows_is_compared():
+    """As sqlalchemy-relay-pagination 0.1 has it."""
+    sdl = """type Query { people: [Person!]! } type Row { id: ID! }
+      type Person { rows(first: Int, after: String): Rows! }
+      type Rows { nodes: [Row!]! pageInfo: PageInfo! }
+      type PageInfo { totalCount: Int hasNextPage: Boolean! endCursor: String }"""
+    info = {"totalCount": 130, "hasNextPage": False, "endCursor": "49"}
+    page = {"nodes": [{"id": str(n)} for n in range(50)], "pageInfo": info}
+    people = {"people": lambda *_: [{"rows": page}, {"rows": page}]}
+    client = Client(Schema(sdl, {"Query": people}))
+    text = "{ people { rows(first: 50) { nodes { id } pageInfo { totalCount } } } }"
+    with pytest.warns(UserWarning, match="the endpoint counts 262"):
+        result = client.execute_all(text, progress=False)
+    assert result.data["people"][0]["rows"]["pageInfo"] == {"totalCount": 130}
+    assert not result.report.complete
+
+
 def test_rows_behind_a_value_that_others_share_are_noticed():
     """A cursor of graphql-db 1.0 has only the values of the order, which may be alike."""
     with pytest.warns(UserWarning, match="the count changed"):

@@ -16,11 +16,13 @@ from graphql import (
     ExecutableDefinitionNode,
     GraphQLEnumType,
     GraphQLError,
+    GraphQLIncludeDirective,
     GraphQLInterfaceType,
     GraphQLObjectType,
     GraphQLResolveInfo,
     GraphQLScalarType,
     GraphQLSchema,
+    GraphQLSkipDirective,
     GraphQLUnionType,
     build_ast_schema,
     build_client_schema,
@@ -308,6 +310,13 @@ def build_introspected(data: dict[str, Any]) -> tuple[GraphQLSchema | None, str]
             for kind in schema.type_map.values():
                 if isinstance(kind, GraphQLEnumType):
                     _ = kind.values  # graphql-core 3.3 checks the names at the first access
+            # bramble-graphql 0.3 lists no directives, and meta-fields among the fields of Query.
+            names = {directive.name for directive in schema.directives}
+            required = (GraphQLSkipDirective, GraphQLIncludeDirective)
+            schema.directives += tuple(it for it in required if it.name not in names)
+            fields = {} if schema.query_type is None else schema.query_type.fields
+            for name in ("__schema", "__type"):
+                fields.pop(name, None)
             return schema, ""
     except RecursionError:
         return None, "it is nested too deeply."

@@ -236,6 +236,20 @@ def test_a_directive_location_of_a_later_specification_is_omitted(locations, kno
     assert directive["locations"] == locations
 
 
+def test_directives_of_every_endpoint_need_not_be_listed():
+    """bramble-graphql 0.3 lists none, and fields of introspection as fields of Query."""
+    told = changed(lambda types: types[""].update(directives=[]))
+    fields = told["__schema"]["types"][0]["fields"]
+    schema = {"kind": "OBJECT", "name": "__Schema", "ofType": None}
+    meta = {"name": "__schema", "type": schema, "args": [], "isDeprecated": False}
+    told["__schema"]["types"][0]["fields"] = [*fields, meta]
+    made = read_schema(told)
+    assert [*made.graphql.query_type.fields] == ["hello", "pet"]
+    client = Client(NOWHERE, schema=told)
+    text = "query ($is: Boolean!) { hello @skip(if: $is) pet @include(if: $is) { name } }"
+    assert client.parse_document(text)
+
+
 def test_a_duplicate_type_is_named():
     """The later definition applies."""
     told = changed(lambda types: types[""]["types"].append(dict(types["Pet"], description="2nd")))

@@ -110,6 +110,9 @@ def run_connect(state: NotebookState, names: Names, options: Namespace) -> Clien
         raise OptionError(msg)
     if options.target is None and options.name in names and not connections.is_known(options.name):
         options.target = options.name
+    if options.target is None and options.name.startswith(("http://", "https://")):
+        msg = "%graphql connect: an address needs a name before it: connect NAME ADDRESS"
+        raise OptionError(msg)
     if options.target is None:
         client = state.clients.open(options.name, names=names).client
         connections.use_connection(options.name)

@@ -70,6 +70,7 @@ def test_a_connection_is_saved_for_later_notebooks(shell, monkeypatch):
     assert "is not an address that can be saved" in failure(
         shell, "%graphql connect other schema --keep"
     )
+    assert "connect NAME ADDRESS" in failure(shell, f"%graphql connect {address}")
 
 
 def test_a_whole_schema_is_documented(shell):

@@ -368,6 +368,18 @@ def test_a_list_without_rows_is_called_empty():
     assert line.evidence == "the list is empty; no request"
 
 
+def test_empty_lists_in_rows_are_not_said_to_lack_a_size():
+    """As the aliases of addresses in Balboa 2.0, which take a limit."""
+    sdl = "type Query { stars: [Star!]! } type Star { id: ID! near(limit: Int = 9): [Star!]! }"
+    resolvers = {
+        "Query": {"stars": lambda *_: [{"id": "1"}, {"id": "2"}]},
+        "Star": {"near": lambda *_: []},
+    }
+    line = Client(Schema(sdl, resolvers)).describe(["stars"]).find("stars: near, in each row")
+    assert line.finding == "not tried"
+    assert line.evidence == "the longest of the page has 0 items"
+
+
 def test_a_size_is_given_where_one_is_needed():
     """As GitHub's connections refuse a query without it."""
     sdl = "type Query { stars(first: Int): [Star!]! } type Star { id: ID! }"

@@ -489,7 +489,9 @@ class ListExaminer:
         sizes = (it for it in found.leaves if it.is_number and is_named_after(it.name, SIZE_WORDS))
         size = next((it for it in sizes if not it.path[1:]), None)
         came, finding = f"the longest of the page has {longest} items", NOT_TRIED
-        if size is None or not longest:
+        if not longest:
+            why = came
+        elif size is None:
             why = f"{came}, and no argument for a number is named like a size"
         elif (larger := measure({size: 2 * longest})) is None:
             finding = f"at most {longest} items"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# cacheql: queries that differ only in the blanks of a text, or in a commented line, share an answer.
+# cacheql: queries that differ in the blanks of a text, or in a commented line, share an answer.
 #
 # Guessed before: the key of a remembered answer is made of the parsed query, or of its text; two
 # queries with different texts in an argument have different keys.

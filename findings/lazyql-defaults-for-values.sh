@@ -3,10 +3,10 @@
 #
 # Guessed before: rows have the stored values, whether a field is selected directly or in a
 # fragment, and `createdAt` is the stored time.
-# What happens: the names in the query are the projection for MongoDB. Those in a fragment, or in an
-# inline one beside a field, are not read, and pydantic fills in defaults: "user" for the role
-# "admin", [] for ["x"], null for 5. `createdAt` is stored as `created_at`, is not found, and has the
-# time of the query. `limit: 0` brings all rows, as in MongoDB.
+# What happens: the names in the query are the projection for MongoDB. Those in a fragment, or in
+# an inline one beside a field, are not read, and pydantic fills in defaults: "user" for the role
+# "admin", [] for ["x"], null for 5. `createdAt` is stored as `created_at`, is not found, and has
+# the time of the query. `limit: 0` brings all rows, as in MongoDB.
 # Versions: lazyql 0.1.15, strawberry-graphql 0.287.4, mongomock-motor 0.0.36, pymongo 4.20.1,
 # graphql-core 3.2.14, Python 3.11.
 set -euo pipefail

@@ -504,11 +504,11 @@ class PagingPlan:
                 pieces = find_pieces(self.selections, names[:end])
                 pieces = [piece for piece in pieces if piece.added and piece.key not in needed]
                 self.omitted.update(map(id, pieces))
-            waiting = find_pieces(self.selections, names) if below and not self.fields else []
+            waiting = find_pieces(self.selections, names) if below else []
             while waiting:
                 piece = waiting.pop()
                 waiting.extend(piece.inner or ())
-                self.omitted.update({id(piece)} if piece.added else ())
+                self.omitted.update({id(piece)} if piece.added and piece.key not in needed else ())
         return len(self.omitted) > before
 
     def write_first_request(

@@ -12,7 +12,7 @@ from gqlnb.document.paging_conventions import (
     get_at_path,
 )
 from gqlnb.document.selections import ADDED_PREFIX, is_on_path
-from gqlnb.document.suspect_lists import is_usual
+from gqlnb.document.suspect_lists import find_objects, is_usual
 from gqlnb.result.paging_report import COMPLETE, LIMITS_REACHED
 
 if TYPE_CHECKING:
@@ -467,6 +467,12 @@ def find_null(data: object, path: Sequence[str | int]) -> tuple[str, ...] | None
         else:
             data = data[step] if isinstance(data, list) and step < len(data) else None
     return tuple(names) if data is None and names else None
+
+
+def has_value(data: object, names: tuple[str, ...]) -> bool:
+    """Return whether any object at the end of response names, through lists, has a value."""
+    *above, last = names or ("",)
+    return any(holder.get(last) is not None for _, holder in find_objects(data, tuple(above)))
 
 
 def list_response_paths(field: PagedField) -> Iterator[tuple[str, ...]]:

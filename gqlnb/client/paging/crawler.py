@@ -31,6 +31,7 @@ from gqlnb.client.paging.completeness import (
     explain_cap,
     find_null,
     find_unknown_lists,
+    has_value,
     is_empty_promise,
     is_likely_truncated,
     lacks_counted,
@@ -434,9 +435,11 @@ class Crawler:
             self._first_attempts = 1
             return True
         lost = lost or not isinstance(result.data, dict) or None in result.data.values()
-        if not lost or self._limit_first(list_messages_of(result.errors)):
-            return lost
-        return not self._is_plain and self._plan.omit_refused(paths, below=True)
+        if lost and self._limit_first(list_messages_of(result.errors)):
+            return True
+        names = {tuple(step for step in path if isinstance(step, str)) for path in paths}
+        failed = [path for path in names if lost or not has_value(result.data, path)]
+        return not self._is_plain and self._plan.omit_refused(failed, below=True)
 
     def _limit_first(self, messages: list[str]) -> bool:
         """Reduce the first pages if the messages are about their size; return whether it did."""

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from graphql import build_schema
 
 from gqlnb import Client, Schema
 from gqlnb.http.messages import Response
@@ -109,6 +110,34 @@ def test_a_list_that_fails_for_an_added_identifier_is_read_without_it(is_broken)
     else:
         assert len(result.data["rows"]) == 200
         assert not result.errors
+
+
+@pytest.mark.parametrize("failing", [("rows",), ("rows", "parts")])
+def test_lists_with_offsets_that_fail_for_added_identifiers_are_read_without_them(failing):
+    """graphql-sequelize-generator 9.7.1 takes an alias in the rows of a list for a column."""
+
+    def resolve(root: Any, info: Any, limit: int | None = None, offset: int = 0) -> Any:
+        names = tuple(step for step in info.path.as_list() if isinstance(step, str))
+        if names == failing and any(s.alias for s in info.field_nodes[0].selection_set.selections):
+            msg = 'column "gqlnb_id" does not exist'
+            raise ValueError(msg)
+        above, count = (root["title"], 3) if root else ("row", 130)
+        return [{"title": f"{above} {n}", "id": n} for n in range(count)][offset:][:limit]
+
+    schema = build_schema("""
+    type Query { rows(limit: Int, offset: Int): [Row] }
+    type Row { id: ID! title: String parts(limit: Int, offset: Int): [Part] }
+    type Part { id: ID! title: String }
+    """)
+    schema.query_type.fields["rows"].resolve = resolve
+    schema.get_type("Row").fields["parts"].resolve = resolve
+    text = "{ rows(limit: 20) { title parts { title } } }"
+    result = Client(schema).execute_all(text, progress=False)
+    rows = result.data["rows"]
+    assert [row["title"] for row in rows] == [f"row {n}" for n in range(130)]
+    parts = [part["title"] for row in rows for part in row["parts"]]
+    assert parts == [f"row {n} {part}" for n in range(130) for part in range(3)]
+    assert not result.errors
 
 
 def test_a_refusal_without_a_number_is_said():

@@ -290,10 +290,10 @@ class PagingPlan:
     def _add_proofs(self, field: PagedField) -> None:
         """Select what shows that the pages of a connection without a count lose rows.
 
-        Beside the first page its last row, which the pages must contain: cursors that hold the
-        value of a row lose the rows behind a null, and a list that the endpoint cuts somewhere ends
-        like any other. And the cursors of the first page: rows that share one are lost between two
-        pages.
+        The cursors of the first page: rows that share one are lost between two pages, and a cursor
+        that is rounded loses the last row, too. And beside the first page its last row, which the
+        pages must contain: cursors that hold the value of a row lose the rows behind a null, and a
+        list that the endpoint cuts somewhere ends like any other.
         """
         first, *others = field.selections
         declared = {} if first.declared is None else first.declared.args
@@ -305,7 +305,15 @@ class PagingPlan:
         *above, key = field.steps
         around = [piece.inner or [] for piece in find_pieces(self.selections, above)]
         beside = next((part for part in around or [self.selections] if first in part), None)
-        if beside is None or not lists or "last" not in declared:
+        if beside is None or not lists:
+            return
+        for edges in lists:
+            if edges.inner is not None and "cursor" in getattr(edges.kind, "fields", {}):
+                add_field(edges.inner, "cursor")
+                added = (below for below in edges.inner if below.added and below.name == "cursor")
+                self.added_counts.update(map(id, added))
+                field.compares_cursors = True
+        if "last" not in declared:
             return
         arguments = {n: node for n, node in first.arguments.items() if n not in {"first", "after"}}
         arguments["last"] = IntValueNode(value="1")
@@ -314,11 +322,6 @@ class PagingPlan:
         beside.append(last)
         self.added_counts.add(id(last))
         field.last_row = (*above, name)
-        for edges in lists:
-            if edges.inner is not None and "cursor" in getattr(edges.kind, "fields", {}):
-                add_field(edges.inner, "cursor")
-                added = (below for below in edges.inner if below.added and below.name == "cursor")
-                self.added_counts.update(map(id, added))
 
     def _add_cursors(self, field: PagedField) -> list[ItemList]:
         """Select the cursors of edges, to identify nodes without an identifier."""

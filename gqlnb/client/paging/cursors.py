@@ -677,7 +677,7 @@ class ListCursor:
 
     def note_shared_cursors(self, page: Mapping[str, Any]) -> None:
         """Note whether some rows of the first page have the same cursor."""
-        for each in self.field.items if self.field.last_row else ():
+        for each in self.field.items:
             key = each.cursor or f"{ADDED_PREFIX}cursor"
             edges = page.get(each.key) if each.node is not None else None
             found = [e[key] for e in edges or () if isinstance(e, dict) and e.get(key)]

@@ -511,7 +511,8 @@ class PagingPlan:
             while waiting:
                 piece = waiting.pop()
                 waiting.extend(piece.inner or ())
-                self.omitted.update({id(piece)} if piece.added and piece.key not in needed else ())
+                is_kept = piece.key in needed or (self.fields and id(piece) in self.added_counts)
+                self.omitted.update({id(piece)} if piece.added and not is_kept else ())
         return len(self.omitted) > before
 
     def write_first_request(

@@ -253,10 +253,11 @@ class ListReader:
         is_over = cap is not None and count is not None and count > cap
         # Texts have no values in between, so that a division takes as many of them as possible.
         goes_on = whole or not is_over or answer.kind == "text"
-        if crawler.is_open and goes_on:
-            first = count if total is None else total
-            # A list without a cap would never end if it grew by more rows than a page per request.
-            most = cap if cap is not None or first is None else find_most_rows(first, cap)
+        first = count if total is None else total
+        # A list without a cap would never end if it grew by more rows than a page per request.
+        most = cap if cap is not None or first is None else find_most_rows(first, cap)
+        # A page whose size the query has may be larger than the cap.
+        if crawler.is_open and goes_on and (most is None or page_rows < most):
             crawler.limits = dataclasses.replace(
                 crawler.limits, max_requests=None, max_results=most
             )

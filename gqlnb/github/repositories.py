@@ -29,7 +29,7 @@ GITHUB_LAUNCH = "2008-04-10T00:00:00Z"
 
 # Of the 748 owners whose kind is known 433 are organizations.
 _ORGANIZATION_SHARE = 0.58
-_TABLE_FILE, _COLORS_FILE = "repositories.csv", "languages.csv"
+_TABLE_FILE, _LANGUAGES_FILE = "repositories.csv", "languages.csv"
 _EPOCH = date(1970, 1, 1)
 _URLSAFE_ALPHABET = bytes.maketrans(b"+/", b"-_")
 # The sources do not tell which repositories are archived; five years without a push stand for it.
@@ -223,15 +223,15 @@ def read_table(lines: Iterable[str]) -> tuple[Repository, ...]:
 
 
 @lru_cache(1)
-def _read_language_colors() -> dict[str, str]:
-    table = csv.reader((files("gqlnb.github") / _COLORS_FILE).read_text("utf-8").splitlines())
-    next(table)
-    return {name: color for name, color in table}  # noqa: C416 - dict() has no type for it
+def read_languages() -> dict[str, list[str]]:
+    """Return the color of each language, empty if it has none, and its aliases."""
+    text = (files("gqlnb.github") / _LANGUAGES_FILE).read_text(encoding="utf-8")
+    return {name: about for name, *about in csv.reader(text.splitlines()[1:])}
 
 
 def find_language_color(name: str) -> str | None:
     """Return the color of a language on GitHub, ``"#3572A5"``, or None if it has none."""
-    return _read_language_colors().get(name)
+    return read_languages().get(name, [""])[0] or None
 
 
 def list_licenses() -> tuple[License, ...]:

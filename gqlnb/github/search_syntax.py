@@ -12,84 +12,23 @@ import re
 from calendar import monthrange
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
+from functools import cache
 
 from gqlnb.errors import QueryError, find_similar, sanitize_text
-from gqlnb.github.repositories import parse_timestamp
+from gqlnb.github.repositories import parse_timestamp, read_languages
 
-_ALIASES_BY_LANGUAGE: Mapping[str, tuple[str, ...]] = {
-    "ActionScript": ("actionscript 3", "actionscript3", "as3"),
-    "Assembly": ("asm", "nasm"),
-    "Batchfile": ("bat", "batch", "dosbatch", "winbatch"),
-    "C#": ("csharp", "cake", "cakescript"),
-    "C++": ("cpp",),
-    "CoffeeScript": ("coffee", "coffee-script"),
-    "Common Lisp": ("lisp",),
-    "D": ("dlang",),
-    "DM": ("byond",),
-    "Dockerfile": ("containerfile",),
-    "Emacs Lisp": ("elisp", "emacs"),
-    "F#": ("fsharp",),
-    "Go": ("golang",),
-    "HCL": ("hashicorp configuration language", "opentofu", "terraform"),
-    "HTML": ("xhtml",),
-    "JavaScript": ("js", "node"),
-    "Jupyter Notebook": ("ipython notebook",),
-    "MATLAB": ("octave",),
-    "Makefile": ("bsdmake", "make", "mf"),
-    "Markdown": ("md", "pandoc"),
-    "Nix": ("nixos",),
-    "Objective-C": ("obj-c", "objc", "objectivec"),
-    "Objective-C++": ("obj-c++", "objc++", "objectivec++"),
-    "PHP": ("inc",),
-    "Pascal": ("delphi", "objectpascal"),
-    "Perl": ("cperl",),
-    "PowerShell": ("posh", "pwsh"),
-    "Protocol Buffer": ("proto", "protobuf", "protocol buffers"),
-    "Python": ("py", "py3", "python3", "rusthon"),
-    "R": ("rscript", "splus"),
-    "Raku": ("perl6", "perl-6"),
-    "Ruby": ("jruby", "macruby", "rake", "rb", "rbx"),
-    "Rust": ("rs",),
-    "Shell": ("sh", "shell-script", "bash", "zsh", "envrc"),
-    "Starlark": ("bazel", "bzl"),
-    "TeX": ("latex",),
-    "TypeScript": ("ts",),
-    "V": ("vlang",),
-    "Vim Script": ("vim", "viml", "nvim", "vimscript"),
-    "Visual Basic .NET": ("visual basic", "vbnet", "vb .net", "vb.net"),
-    "WebAssembly": ("wast", "wasm"),
-    "XML": ("rss", "xsd", "wsdl"),
-    "YAML": ("yml",),
-    "reStructuredText": ("rst",),
-}
 
-#: The name of a language by alias, in lower case and with hyphens for spaces.
-#: Source: the table of languages of GitHub Linguist, by whose names and aliases GitHub searches. It
-#: has the languages of the embedded snapshot and some more common ones.
-LANGUAGE_ALIASES: Mapping[str, str] = MappingProxyType(
-    {
-        other.replace(" ", "-"): name.lower().replace(" ", "-")
-        for name, others in _ALIASES_BY_LANGUAGE.items()
-        for other in others
+@cache
+def map_languages() -> dict[str, str]:
+    """Return the name of each language by its names and aliases, as GitHub searches by them.
+
+    They are in lower case, with hyphens for spaces.
+    """
+    return {
+        text.lower().replace(" ", "-"): name.lower().replace(" ", "-")
+        for name, (_, *aliases) in read_languages().items()
+        for text in (name, *aliases)
     }
-)
-# Further languages of Linguist, whose only alias is their name.
-_FURTHER_LANGUAGES = """
-ada agda apex arduino asciidoc astro autohotkey autoit awk ballerina bicep blade brainfuck c cairo
-chapel clojure cmake coldfusion crystal css csv cuda cue cython dart dhall eiffel ejs elixir elm
-erlang factor fennel forth fortran freemarker gdscript gherkin gleam glsl groovy hack handlebars
-haskell haxe hlsl idris java jinja json jsonnet julia just kotlin lean less liquid livescript llvm
-logos lua mathematica mdx mercury meson metal mojo move mustache nim nunjucks nushell objective-j
-ocaml odin opencl openscad plpgsql plsql pony postscript processing prolog pug purescript qml racket
-reason rescript rich-text-format robotframework roff sas sass scala scheme scss slim smalltalk
-smarty solidity sourcepawn sql squirrel stata standard-ml stylus svelte svg swift systemverilog tcl
-terra text thrift toml tsql twig typst vala vba vbscript verilog vhdl vue wren xquery xslt yacc zig
-"""
-#: Names and aliases of languages, as :func:`normalize_language` returns them.
-LANGUAGE_NAMES = frozenset(
-    {*LANGUAGE_ALIASES, *LANGUAGE_ALIASES.values(), *_FURTHER_LANGUAGES.split()}
-)
 
 
 def normalize_language(text: str) -> str:
@@ -101,7 +40,7 @@ def normalize_language(text: str) -> str:
     ['go', 'objective-c', 'jupyter-notebook', 'zig']
     """
     name = text.lower().replace(" ", "-")
-    return LANGUAGE_ALIASES.get(name, name)
+    return map_languages().get(name, name)
 
 
 #: Most characters of the words of a search. Source: GitHub documentation, "Troubleshooting search
@@ -707,9 +646,9 @@ def _explain_empty_test(test: QualifierTest) -> str:
     if "," in test.text:
         terms = " ".join(f"{name}:{part}" for part in test.text.split(",") if part)
         return f"{quote_term(f'{name}:{test.text}')} is one value. Write {terms} for either."
-    # The table has only the more common languages, so a name without a similar one may be right.
-    if name == "language" and test.text not in LANGUAGE_NAMES:
-        near = find_similar(test.text, sorted(LANGUAGE_NAMES), 0.75)
+    # The table lacks some languages, so a name without a similar one may be right.
+    if name == "language" and test.text not in map_languages():
+        near = find_similar(test.text, sorted(map_languages()), 0.75)
         if near is not None:
             return f"{quote_term(test.text)} is not a known language. Did you mean {near!r}?"
     return ""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import operator
 import re
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from dataclasses import dataclass
+from typing import SupportsIndex
 
 from gqlnb.errors import QueryError, find_similar, sanitize_text
 from gqlnb.github.search_syntax import (
@@ -15,11 +15,6 @@ from gqlnb.github.search_syntax import (
     parse_expression,
     quote_term,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from gqlnb.client.client import Client
 
 THRESHOLD_FORMS = "'>N', '>=N', '<N', '<=N', 'N..M', 'N'"
 # Fifteen digits: more than any count, and exact in every JSON reader.
@@ -427,44 +422,6 @@ def _check_qualifier(text: str) -> None:
             "Put it in quotes if it is text."
         )
         raise QueryError(msg)
-
-
-# GitHub refuses less than one row of a search.
-COUNT = "{name}: search(query: ${name}, type: REPOSITORY, first: 1) {{ repositoryCount }}"
-MOST_STARS = """
-query MostStars($query: String!) {
-  search(query: $query, type: REPOSITORY, first: 1) {
-    nodes { ... on Repository { stargazerCount } }
-  }
-}
-""".strip()
-
-
-def count_ranges(client: Client, query: StarQuery, ranges: Sequence[tuple[int, int]]) -> list[int]:
-    """Return how many repositories of a search have stars in each range, both ends included.
-
-    Raises
-    ------
-    GqlnbError
-        If the request fails, or a count is missing.
-    """
-    names = [f"range{number}" for number in range(len(ranges))]
-    declared = ", ".join(f"${name}: String!" for name in names)
-    counts = "\n  ".join(COUNT.format(name=name) for name in names)
-    variables = {
-        name: replace(query, threshold=f"{low}..{high}", order="").expression
-        for name, (low, high) in zip(names, ranges, strict=True)
-    }
-    result = client.execute(f"query StarCounts({declared}) {{\n  {counts}\n}}", variables)
-    data: Any = result.raise_for_errors().data
-    return [int(data[name]["repositoryCount"]) for name in names]
-
-
-def find_most_stars(client: Client, query: StarQuery) -> int:
-    """Return the stars of the repository of a search that has most; 0 if there is none."""
-    variables = {"query": replace(query, order="stars-desc").expression}
-    data: Any = client.execute(MOST_STARS, variables).raise_for_errors().data
-    return max((int(node["stargazerCount"]) for node in data["search"]["nodes"]), default=0)
 
 
 def read_least_stars(query: StarQuery) -> int:

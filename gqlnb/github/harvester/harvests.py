@@ -26,9 +26,8 @@ from gqlnb.github.harvester.requests import (
     PAGES_PER_REQUEST,
     HarvestRunner,
     PortableClient,
-    SearchRequest,
     build_query,
-    fetch_pages,
+    count_searches,
 )
 from gqlnb.github.harvester.scope import Scope
 from gqlnb.github.harvester.storage import (
@@ -210,31 +209,6 @@ def estimate_pages(total: int, *, twice: bool = False) -> tuple[int, int]:
     return (2 * least, 2 * most) if twice else (least, most)
 
 
-def count_matches(client: Client, scope: Scope) -> int:
-    """Return the number of matching repositories, in one request.
-
-    Parameters
-    ----------
-    client
-        The client.
-    scope
-        The repositories to count.
-
-    Returns
-    -------
-    int
-        The number that the endpoint reports, which may exceed the 1,000 results of a search.
-
-    Raises
-    ------
-    GqlnbError
-        If the request fails.
-    """
-    request = SearchRequest(scope.format_expression())
-    (page,) = fetch_pages(PortableClient(client), [request]).answers
-    return int(page.total)
-
-
 def narrow_scope(
     client: Client, scope: Scope, most: int, *, rising: bool = False
 ) -> tuple[Scope, int]:
@@ -265,20 +239,23 @@ def narrow_scope(
         If a request fails.
     """
 
+    def count(part: Scope) -> int:
+        return count_searches(client, [part.format_expression()])[0]
+
     def cut(stars: int) -> Scope:
         bound = {"high": stars} if rising else {"low": stars}
         return msgspec.structs.replace(scope, **bound)
 
-    found = total = count_matches(client, scope)
+    found = total = count(scope)
     least, top = scope.low, _MAX_STARS if scope.high is None else scope.high
     enough, too_few = (top, least - 1) if rising else (least, top + 1)
     while found > most * CLOSE_ENOUGH and abs(enough - too_few) > 1:
         # The geometric mean, as the distribution of stars is about log-uniform.
         low, high = sorted((enough, too_few))
         middle = min(max(isqrt((low + 1) * (high + 1)), low + 1), high - 1)
-        count = count_matches(client, cut(middle))
-        if count >= most:
-            enough, found = middle, count
+        matching = count(cut(middle))
+        if matching >= most:
+            enough, found = middle, matching
         else:
             too_few = middle
     return (cut(enough) if found < total else scope), total
@@ -552,7 +529,7 @@ def estimate(
         text = scope.format_expression(order="")
         pool = group_clients(opened, text)
         client = pool.accounts[0].client.client
-        total = count_matches(client, scope)
+        (total,) = count_searches(client, [scope.format_expression()])
         for account in pool.accounts:
             account.budget = account.client.client.budget
     least, most = estimate_pages(total, twice=twice)

@@ -218,6 +218,23 @@ def fetch_pages(
     return FetchOutcome(answers, client._concurrency, client.budget, seconds, notes)
 
 
+def count_searches(client: Client, texts: Sequence[str]) -> list[int]:
+    """Return the number of results of each search, in one request.
+
+    It may exceed the 1,000 results that a search shows.
+
+    Raises
+    ------
+    GqlnbError
+        If the request fails.
+    """
+    pages = fetch_pages(PortableClient(client), [SearchRequest(text) for text in texts]).answers
+    if any(page.heavy for page in pages):
+        msg = f"{client.source}: {len(texts)} searches are too many for one request."
+        raise AnswerError(msg)
+    return [page.total for page in pages]
+
+
 def _execute_searches(
     client: Client, asks: Sequence[SearchRequest], fields: str, notes: dict[str, str]
 ) -> list[Page]:

@@ -24,14 +24,14 @@ from gqlnb import background
 from gqlnb.client.credentials import redact_url
 from gqlnb.errors import GqlnbError, QueryError, describe_exception, format_count, sanitize_text
 from gqlnb.github.builtin_connections import open_client
-from gqlnb.github.search_syntax import MAX_PAGE_SIZE, MAX_SEARCH_RESULTS
-from gqlnb.github.star_query import (
-    check_threshold,
-    count_ranges,
-    find_most_stars,
-    parse_star_query,
-    read_least_stars,
+from gqlnb.github.harvester.requests import (
+    PortableClient,
+    SearchRequest,
+    count_searches,
+    fetch_pages,
 )
+from gqlnb.github.search_syntax import MAX_PAGE_SIZE, MAX_SEARCH_RESULTS
+from gqlnb.github.star_query import check_threshold, parse_star_query, read_least_stars
 from gqlnb.github.star_results import collect_stars, find_sent_query
 from gqlnb.notebook.display import is_in_kernel
 from gqlnb.notebook.widgets.base import Widget, describe_error, get_notebook_names
@@ -145,11 +145,16 @@ def count_bins(client: Client, query: StarQuery, frame: pd.DataFrame) -> list[Bi
     numbers = np.asarray(frame["stargazers"].dropna(), dtype=np.int64)
     if len(frame) >= frame.attrs["total_count"] or not numbers.size:
         return build_histogram(numbers)
-    is_first = frame.attrs["order"] == "stars-desc"
-    most = int(numbers.max()) if is_first else find_most_stars(client, query)
+    most = int(numbers.max())
+    if frame.attrs["order"] != "stars-desc":
+        first = SearchRequest(replace(query, order="stars-desc").expression, first=1)
+        (page,) = fetch_pages(PortableClient(client), [first]).answers
+        most = max((row.stars for row in page.rows if row is not None), default=0)
     least = read_least_stars(query)
     bins = fill_bins(choose_edges(min(least, most), most, FEWEST), most, numbers)
-    counts = count_ranges(client, query, [(max(least, part.low), part.high) for part in bins])
+    thresholds = [f"{max(least, part.low)}..{part.high}" for part in bins]
+    ranges = [replace(query, threshold=each, order="") for each in thresholds]
+    counts = count_searches(client, [each.expression for each in ranges])
     # A row may have moved between the requests.
     return [
         replace(part, count=max(count, part.held)) for part, count in zip(bins, counts, strict=True)

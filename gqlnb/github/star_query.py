@@ -140,13 +140,25 @@ def parse_star_query(query: SupportsIndex | str | StarQuery) -> StarQuery:
         except TypeError:  # refused below, as a text without a threshold
             text = ""
     terms = _Terms(text, query)
-    parser = _StarQueryParser(query, text)
+    thresholds, words, order, others = list[str](), list[str](), "", 0
     for match in terms.matches:
         if match["threshold"]:
-            parser.add_threshold(_parse_threshold(match))
+            thresholds.append(_parse_threshold(match))
+            continue
+        term = terms.check_word(match)
+        name, colon, value = term.partition(":")
+        if f"{name}{colon}".lower() == "sort:":
+            order = _parse_order(value, term)
         else:
-            parser.add_term(terms.check_word(match))
-    return parser.build_query()
+            words.append(term)
+            others += f"{name}{colon}".lower() == "stars:"
+    joined = _join_thresholds(" ".join(thresholds)) if len(thresholds) == 2 else ""
+    if len(thresholds) + others - bool(joined) > 1:
+        raise _make_repeated_error(text)
+    parsed = StarQuery(joined or "".join(thresholds), " ".join(words), order)
+    if not parse_expression(parsed.expression).clauses:
+        raise _make_threshold_error(query)
+    return parsed
 
 
 def normalize_typed_query(text: str) -> str:
@@ -270,45 +282,6 @@ class _Terms:
         place = self.matches.index(match)
         neighbors = self.matches[max(place - 1, 0) : place + 2]
         return any(neighbor["threshold"] for neighbor in neighbors)
-
-
-class _StarQueryParser:
-    """Collects the terms of a star search; `given` is the caller's argument, for messages."""
-
-    def __init__(self, given: object, text: str) -> None:
-        self._text = text
-        self._given = given
-        self._threshold = ""
-        self._has_threshold = False
-        self._terms: list[str] = []
-        self._order = ""
-
-    def add_threshold(self, threshold: str) -> None:
-        joined = _join_thresholds(f"{self._threshold} {threshold}")
-        if not joined:
-            self._check_single_threshold()
-        self._threshold = joined or threshold
-
-    def add_term(self, text: str) -> None:
-        named = _QUALIFIER_TERM.fullmatch(text)
-        name = named["name"].lower() if named else ""
-        if name == "sort" and text[0] != "-" and named is not None:
-            self._order = _parse_order(named["value"], text)
-            return
-        if name == "stars" and text[0] != "-":
-            self._check_single_threshold()
-        self._terms.append(text)
-
-    def build_query(self) -> StarQuery:
-        query = StarQuery(self._threshold, " ".join(self._terms), self._order)
-        if not parse_expression(query.expression).clauses:
-            raise _make_threshold_error(self._given)
-        return query
-
-    def _check_single_threshold(self) -> None:
-        if self._has_threshold:
-            raise _make_repeated_error(self._text)
-        self._has_threshold = True
 
 
 def _make_repeated_error(text: str) -> QueryError:

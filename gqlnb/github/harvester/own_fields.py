@@ -4,42 +4,22 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import msgspec
-from graphql import (
-    REMOVE,
-    SKIP,
-    DocumentNode,
-    EnumValueNode,
-    FieldNode,
-    FragmentSpreadNode,
-    GraphQLError,
-    InlineFragmentNode,
-    OperationDefinitionNode,
-    OperationType,
-    SelectionSetNode,
-    VariableNode,
-    Visitor,
-    is_abstract_type,
-    visit,
-)
+from graphql import is_abstract_type
 
 from gqlnb.document.document import Document
-from gqlnb.document.syntax import (
-    find_nodes,
-    find_position,
-    normalize_document,
-    parse_source,
-)
+from gqlnb.document.selections import SelectionWriter, iterate_fields, parse_selections
 from gqlnb.errors import Problem, QueryError, sanitize_text
-from gqlnb.github.query_cost import iter_fields
 from gqlnb.result.shape import Shape, build_response_shape
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Iterator, Sequence
 
-    from graphql import FragmentDefinitionNode, GraphQLSchema, SelectionNode
+    from graphql import GraphQLSchema
+
+    from gqlnb.document.selections import EditableSelection
 
 NODE_TYPE = "Repository"
 #: The prefix of the response names of the harvest's own fields, beside those of the caller.
@@ -89,7 +69,7 @@ class OwnFields(msgspec.Struct, frozen=True):
     Attributes
     ----------
     text
-        The selection on one line, without fragments and comments.
+        The selection, without named fragments and comments.
     shape
         The shape of a repository with them.
     """
@@ -131,13 +111,12 @@ def parse_fields(text: str, schema: GraphQLSchema, source: str) -> OwnFields:
     if NODE_TYPE not in schema.type_map:
         msg = f"The schema of {source} is not GitHub-shaped: it has no type {NODE_TYPE!r}."
         raise QueryError(msg)
-    document = _parse_whole_query(text, schema) if _DOCUMENT_START.match(text) else None
-    if document is None:
-        document = _parse_selection(text, schema)
+    if _DOCUMENT_START.match(text):
+        text = _take_selection(text, schema)
+    document = _parse_selection(text, schema)
     found = build_response_shape(document, {}).children["search"].children["nodes"]
     _check_names(found)
-    (search,) = document.operation.selection_set.selections
-    return OwnFields(_print_selections(_get_repository_set(search)), RowShape.extract(found))
+    return OwnFields(_write_selections(_get_repository_set(document)), RowShape.extract(found))
 
 
 # -- a selection
@@ -148,8 +127,7 @@ def _parse_selection(text: str, schema: GraphQLSchema) -> Document:
     text = remove_braces(text)
     try:
         document = Document.parse(f"{_HEAD}{text}{_TAIL}", schema)
-        (search,) = document.operation.selection_set.selections
-        _get_repository_set(search)
+        _get_repository_set(document)
     except QueryError as error:
         problems = [_move_problem(problem, text) for problem in error.problems]
     except ValueError:  # braces that close those around the text
@@ -184,24 +162,25 @@ def _move_problem(problem: Problem, text: str) -> Problem:
     return replace(problem, line=max(1, problem.line - 1))
 
 
-def _get_repository_set(search: SelectionNode) -> SelectionSetNode:
-    """Return the selections on Repository of the search that surrounds them.
+def _get_repository_set(document: Document) -> Sequence[EditableSelection]:
+    """Return the selections on Repository in the search that surrounds them.
 
     Raises
     ------
     ValueError
         If it is another search.
     """
-    node: Any = search
-    for _ in range(2):
-        (node,) = node.selection_set.selections
-    selections: SelectionSetNode = node.selection_set
+    selections: Sequence[EditableSelection] = parse_selections(document)
+    for _ in range(3):
+        (around,) = selections
+        selections = around.inner or ()
     return selections
 
 
-def _print_selections(selections: SelectionSetNode) -> str:
-    operation = OperationDefinitionNode(operation=OperationType.QUERY, selection_set=selections)
-    return normalize_document(DocumentNode(definitions=(operation,)))[2:-2]
+def _write_selections(
+    selections: Sequence[EditableSelection], omitted: Collection[int] = ()
+) -> str:
+    return SelectionWriter(omitted).write_set(selections)[2:-2]
 
 
 def _check_names(repository: Shape) -> None:
@@ -222,94 +201,50 @@ def _check_names(repository: Shape) -> None:
 
 def drop_fields(text: str, names: Collection[str]) -> str:
     """Return a selection without the fields of these response names; the id is always left."""
-
-    class Dropper(Visitor):
-        def enter_field(self, node: FieldNode, *_: object) -> object:
-            return REMOVE if (node.alias or node.name).value in names else SKIP
-
-        def leave_inline_fragment(self, node: InlineFragmentNode, *_: object) -> object:
-            return None if node.selection_set.selections else REMOVE
-
-    (operation,) = parse_source(f"{{ {text} {ALIAS_PREFIX}id: id }}").definitions
-    selections = cast("OperationDefinitionNode", operation).selection_set
-    return _print_selections(visit(selections, Dropper()))
+    selections = parse_selections(Document.parse(f"{{ {text} {ALIAS_PREFIX}id: id }}"))
+    fields = [*iterate_fields(selections)]
+    omitted = {id(each) for each, _ in fields if each.key in names}
+    for part in (part for _, around in fields for part in around):
+        if all(id(each) in omitted for each, _ in iterate_fields(part.inner or ())):
+            omitted.add(id(part))
+    return _write_selections(selections, omitted)
 
 
-# -- a whole query
-
-
-def _parse_whole_query(text: str, schema: GraphQLSchema) -> Document | None:
-    """Return the document with the selection of a query; None if the text is a selection."""
-    try:
-        ast = parse_source(text)
-    except GraphQLError:
-        ast = None
-    if ast is not None and not any(_iterate_searches(ast)) and text.lstrip().startswith("{"):
-        return None  # a selection in braces
-    document = Document.parse(text, schema)
-    searches = _iterate_searches(visit(document.ast, _SpreadInliner(document.fragments)))
-    selections = tuple(_iterate_repository(next(searches, None), schema))
+def _take_selection(text: str, schema: GraphQLSchema) -> str:
+    """Return the selection on Repository of a query; or the text itself if it is a selection."""
+    if text.lstrip().startswith("{") and "search" not in Document.parse(text).root_fields:
+        return text  # a selection in braces
+    search = next(_iterate_searches(parse_selections(Document.parse(text, schema))), None)
+    selections = [*_iterate_repository(search, schema)] if search is not None else []
     if not selections:
         msg = (
             "fields= is a query without the selection to take. It needs: "
             f"search(type: REPOSITORY, ...) {{ nodes {{ ... on {NODE_TYPE} {{ ... }} }} }}"
         )
         raise QueryError(msg)
-    taken = SelectionSetNode(selections=selections)
-    hint = "fields= takes no variables: write the value itself."
-    problems = []
-    for node in find_nodes(taken, VariableNode):
-        line, column = find_position(node) or (None, None)
-        problems.append(Problem(f"Variable '${node.name.value}' in fields=.", line, column, hint))
-    if problems:
-        raise QueryError(text=text, problems=problems)
-    return _parse_selection(_print_selections(taken), schema)
+    return _write_selections(selections)
 
 
-def _iterate_searches(ast: DocumentNode) -> Iterator[FieldNode]:
-    """Yield the searches for repositories of all operations."""
-    for definition in ast.definitions:
-        if not isinstance(definition, OperationDefinitionNode):
-            continue
-        for node in definition.selection_set.selections:
-            if isinstance(node, FieldNode) and node.name.value == "search":
-                kinds = [it.value for it in node.arguments or () if it.name.value == "type"]
-                if any(isinstance(it, EnumValueNode) and it.value == "REPOSITORY" for it in kinds):
-                    yield node
+def _iterate_searches(selections: Sequence[EditableSelection]) -> Iterator[EditableSelection]:
+    """Yield the searches for repositories."""
+    for each, _ in iterate_fields(selections):
+        kind = each.arguments.get("type")
+        if each.name == "search" and getattr(kind, "value", None) == "REPOSITORY":
+            yield each
 
 
-def _iterate_repository(search: FieldNode | None, schema: Any) -> Iterator[SelectionNode]:  # noqa: ANN401 - of both versions of graphql-core
+def _iterate_repository(search: EditableSelection, schema: Any) -> Iterator[EditableSelection]:  # noqa: ANN401 - of both versions of graphql-core
     """Yield the selections of a search that apply to repositories."""
     for path in (("nodes",), ("edges", "node")):
-        sets = [search.selection_set] if search and search.selection_set else []
+        selections = search.inner or []
         for name in path:
-            sets = [
-                node.selection_set
-                for node in iter_fields(sets, {}, {})
-                if node.name.value == name and node.selection_set
-            ]
-        for node in (node for each in sets for node in each.selections):
-            on = getattr(node, "type_condition", None)
-            kind = schema.get_type(NODE_TYPE if on is None else on.name.value)
-            if on is not None and kind.name == NODE_TYPE and not node.directives:
-                yield from cast("InlineFragmentNode", node).selection_set.selections
+            fields = [each for each, _ in iterate_fields(selections) if each.name == name]
+            selections = [below for each in fields for below in each.inner or ()]
+        for each in selections:
+            kind = schema.get_type(each.on or NODE_TYPE)
+            if each.on == NODE_TYPE and not each.directives:
+                yield from each.inner or ()
             elif kind.name == NODE_TYPE or (
                 is_abstract_type(kind) and schema.is_sub_type(kind, schema.get_type(NODE_TYPE))
             ):
-                yield node
-
-
-class _SpreadInliner(Visitor):
-    """Replaces spreads of named fragments by inline fragments."""
-
-    def __init__(self, fragments: Mapping[str, FragmentDefinitionNode]) -> None:
-        super().__init__()
-        self._fragments = fragments
-
-    def enter_fragment_spread(self, node: FragmentSpreadNode, *_: object) -> InlineFragmentNode:
-        fragment = self._fragments[node.name.value]
-        return InlineFragmentNode(
-            type_condition=fragment.type_condition,
-            directives=node.directives,
-            selection_set=fragment.selection_set,
-        )
+                yield each

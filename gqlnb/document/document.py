@@ -54,7 +54,7 @@ from gqlnb.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Container, Iterator
+    from collections.abc import Callable, Collection, Container, Iterator
 
     from graphql import (
         ASTValidationRule,
@@ -64,6 +64,7 @@ if TYPE_CHECKING:
         IntValueNode,
         Node,
         ObjectFieldNode,
+        SelectionNode,
         StringValueNode,
         VariableDefinitionNode,
     )
@@ -317,18 +318,32 @@ class Document:
 
 
 def iterate_fields(
-    sets: Iterable[SelectionSetNode], fragments: Mapping[str, FragmentDefinitionNode]
+    sets: Iterable[SelectionSetNode],
+    fragments: Mapping[str, FragmentDefinitionNode],
+    includes: Callable[[SelectionNode], bool] | None = None,
 ) -> Iterator[FieldNode]:
-    """Yield the fields of selection sets and of the fragments spread in them."""
-    seen, waiting = set[str](), list(sets)[::-1]
+    """Yield the fields of selection sets and of the fragments spread in them.
+
+    Parameters
+    ----------
+    sets
+        The selection sets.
+    fragments
+        The fragments by name; each is entered once.
+    includes
+        Returns whether a selection with directives is included; by default each is.
+    """
+    entered, waiting = set[str](), [*sets][::-1]
     while waiting:
         for node in waiting.pop().selections:
+            if includes is not None and node.directives and not includes(node):
+                continue
             if isinstance(node, FieldNode):
                 yield node
             elif not isinstance(node, FragmentSpreadNode):
                 waiting.append(node.selection_set)  # type: ignore[attr-defined]
-            elif node.name.value in fragments and node.name.value not in seen:
-                seen.add(node.name.value)
+            elif node.name.value in fragments and node.name.value not in entered:
+                entered.add(node.name.value)
                 waiting.append(fragments[node.name.value].selection_set)
 
 

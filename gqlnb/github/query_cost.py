@@ -8,20 +8,22 @@ GraphQL API", whose two examples are in the tests.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from graphql import (
-    BooleanValueNode,
-    FieldNode,
-    FragmentSpreadNode,
-    InlineFragmentNode,
-    IntValueNode,
-    VariableNode,
-)
+from graphql import BooleanValueNode, IntValueNode, VariableNode
+
+from gqlnb.document.document import iterate_fields
 
 if TYPE_CHECKING:
-    from graphql import FragmentDefinitionNode, SelectionNode, SelectionSetNode, ValueNode
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from graphql import (
+        FieldNode,
+        FragmentDefinitionNode,
+        SelectionNode,
+        SelectionSetNode,
+        ValueNode,
+    )
 
     from gqlnb.document.document import Document
 
@@ -108,34 +110,17 @@ def iter_fields(
 
     Parameters
     ----------
-    sets
-        The selection sets.
-    fragments
-        The fragments of the document by name; each is entered once.
+    sets, fragments
+        As of :func:`gqlnb.document.document.iterate_fields`.
     variables
         Values by name, for ``@skip`` and ``@include``.
 
     Yields
     ------
     FieldNode
-        The fields, in the order of the text.
+        The fields.
     """
-    waiting, entered = list(reversed(sets)), set[str]()
-    while waiting:
-        inner: list[SelectionSetNode] = []
-        for node in waiting.pop().selections:
-            if node.directives and not _is_included(node, variables):
-                continue
-            if isinstance(node, FieldNode):
-                yield node
-            elif isinstance(node, InlineFragmentNode):
-                inner.append(node.selection_set)
-            elif isinstance(node, FragmentSpreadNode):
-                name = node.name.value
-                if name not in entered and name in fragments:
-                    inner.append(fragments[name].selection_set)
-                entered.add(name)
-        waiting.extend(reversed(inner))
+    return iterate_fields(sets, fragments, lambda node: _is_included(node, variables))
 
 
 def _is_included(node: SelectionNode, variables: Mapping[str, object]) -> bool:

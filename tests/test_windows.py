@@ -17,6 +17,7 @@ import gqlnb
 from gqlnb import background, config
 from gqlnb.client.recording import cassette
 from gqlnb.lists import store
+from gqlnb.lists.list_harvest import ListStore
 
 SDL = "type Query { name: String }"
 NAME = "Zoë → 日本"
@@ -39,11 +40,13 @@ def test_files_are_synced_by_descriptors_for_writing(tmp_path, monkeypatch):
 
     monkeypatch.setattr(os, "fsync", sync)
     monkeypatch.setattr(store, "sync_folder", lambda folder: None)
-    store.write_part(tmp_path, 1, pa.table({"a": [1]}), {})
-    store.write_durably(tmp_path / "log", b"line")
+    harvest = ListStore(tmp_path)
+    harvest._new.append(store.Part([(0, 1)], pa.table({"a": [1]})))
+    harvest.save_state()  # a part and the log
     config.replace_file(tmp_path / "settings", b"line", private=True)
     assert len(synced) == 3
-    assert {path.name for path in tmp_path.iterdir()} == {"part-00001.parquet", "log", "settings"}
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {"part-00000.parquet", store.LOG_NAME, "settings"}
 
 
 def test_waits_are_short_enough_for_ctrl_c(monkeypatch):

@@ -28,7 +28,6 @@ from gqlnb.lists.columns import (
 )
 from gqlnb.lists.report import Changes, Coverage, Gap, StoredState
 from gqlnb.lists.store import (
-    COVERAGE_NAME,
     HarvestStore,
     Part,
     build_range_frame,
@@ -268,9 +267,8 @@ class ListStore(HarvestStore[ListState]):
         return keys
 
     def save_fingerprints(self) -> None:
-        """Keep a hash of each row to find the changes of a refresh; remove the report before."""
+        """Keep a hash of each row to find the changes of a refresh."""
         assert self.folder is not None  # noqa: S101 - for mypy
-        (self.folder / COVERAGE_NAME).unlink(missing_ok=True)
         prints = msgspec.json.encode(self._read_fingerprints())
         write_durably(self.folder / PREVIOUS_NAME, prints)
 

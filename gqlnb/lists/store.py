@@ -22,6 +22,7 @@ from typing import IO, TYPE_CHECKING, Any, Generic, Self, TypeVar
 import msgspec
 import numpy as np
 
+from gqlnb.config import open_replacement, replace_file
 from gqlnb.document.json_codec import dump_valid_json
 from gqlnb.errors import GqlnbError, OptionError, sanitize_text
 from gqlnb.lists.report import Changes, Coverage, StoredState
@@ -41,45 +42,6 @@ _PART_PATTERN = re.compile(r"part-\d{5,}\.parquet")
 def build_part_path(folder: Path, number: int) -> Path:
     """Return the path of a part; `number` counts from 0."""
     return folder / f"part-{number:05}.parquet"
-
-
-def write_part(folder: Path, number: int, rows: pa.Table, about: Mapping[str, str]) -> None:
-    """Write or replace a part.
-
-    Parameters
-    ----------
-    folder
-        The folder of the harvest.
-    number
-        Number of the part, from 0.
-    rows
-        The rows, with metadata for pandas or none.
-    about
-        Further metadata of their schema.
-
-    Raises
-    ------
-    OSError
-        If it cannot be written; no partial file is left.
-    """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    metadata = {f"gqlnb.{name}".encode(): text.encode() for name, text in about.items()}
-    metadata = {**(rows.schema.metadata or {}), **metadata}
-    rows = rows.replace_schema_metadata(metadata)
-    path = build_part_path(folder, number)
-    # Readers of the whole folder (pandas, Dask, Spark) ignore names that begin with an underscore.
-    unfinished = folder / f"_{path.name}.tmp"
-    try:
-        pq.write_table(rows, unfinished, compression="zstd", row_group_size=ROWS_PER_GROUP)
-        replace_durably(unfinished, path)
-    except BaseException:
-        with suppress(OSError):
-            unfinished.unlink(missing_ok=True)
-        raise
-    # Arrow keeps what writing took, about 60 MB, in part too fragmented to be used again.
-    pa.default_memory_pool().release_unused()
 
 
 def find_lost_part(folder: Path, count: int) -> str | None:
@@ -119,18 +81,13 @@ def read_parquet(path: str | Path) -> pa.Table:
 
 
 def remove_parts(folder: Path, first: int) -> None:
-    """Remove the parts from number `first` on."""
+    """Remove the parts from number `first` on, and files that a killed process was writing."""
+    for name in ("part-*.parquet", LOG_NAME):
+        for unfinished in folder.glob(f".{name}.*"):
+            unfinished.unlink()
     while (path := build_part_path(folder, first)).exists():
         path.unlink()
         first += 1
-
-
-def replace_durably(unfinished: Path, path: Path) -> None:
-    """Rename a finished file to `path`, atomically, and so that it survives a power failure."""
-    with unfinished.open("r+b") as file:  # Windows refuses to sync a file opened for reading
-        os.fsync(file.fileno())
-    unfinished.replace(path)
-    sync_folder(path.parent)
 
 
 def sync_folder(folder: Path) -> None:
@@ -145,10 +102,9 @@ def sync_folder(folder: Path) -> None:
 
 
 def write_durably(path: Path, data: bytes) -> None:
-    """Replace a file by `data`, as :func:`replace_durably` does."""
-    unfinished = path.with_name(f"{path.name}.tmp")
-    unfinished.write_bytes(data)
-    replace_durably(unfinished, path)
+    """Replace a file, atomically, and so that it survives a power failure."""
+    replace_file(path, data, private=False)
+    sync_folder(path.parent)
 
 
 def check_foreign_files(folder: Path) -> None:
@@ -214,7 +170,6 @@ LOG_VERSION = 5
 ROWS_PER_PART = 100_000  # of repositories: about 4 MB on the disk, 10 MB in memory
 RESUME_HINT = "The rows so far are kept: run the same call again to continue."
 RESTART_HINT = "Name another folder, or replace the harvest in this one with resume=False."
-COVERAGE_NAME = "_coverage.json"
 LOCK_NAME = "_harvest.lock"
 _open_folders: set[Path] = set()
 _open_folders_lock = threading.Lock()
@@ -448,7 +403,6 @@ class HarvestStore(Generic[State]):
             # The log first: if this is interrupted, it says that all parts are obsolete.
             self._restart_log(folder)
             remove_parts(folder, 0)
-            (folder / COVERAGE_NAME).unlink(missing_ok=True)
             return
         states = self._read_log(path)
         self.state = next(states, self.state)
@@ -468,8 +422,6 @@ class HarvestStore(Generic[State]):
                 f"Or: {RESTART_HINT}"
             )
             raise OptionError(msg)
-        if self.state.coverage is None:
-            (folder / COVERAGE_NAME).unlink(missing_ok=True)
         # A part that was not followed by a state: the log contains its rows.
         remove_parts(folder, self.state.parts)
         paths = (build_part_path(folder, number) for number in range(self.state.parts))
@@ -582,13 +534,25 @@ class HarvestStore(Generic[State]):
     def _write_part(
         self, number: int, table: pa.Table, segments: list[tuple[int, int]], **about: str
     ) -> Part:
+        """Write or replace a part; `about` is further metadata of its schema."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
         assert self.folder is not None  # noqa: S101 - for mypy
-        header = self.header
+        header, path = self.header, build_part_path(self.folder, number)
         about |= {"harvest": str(header.version), "query": header.query, "source": header.source}
         about |= {} if header.fields is None else {"fields": header.fields}
         about |= {"readings": dump_valid_json(segments).decode()}
-        write_part(self.folder, number, table, about)
-        return Part(segments, path=build_part_path(self.folder, number))
+        metadata = {f"gqlnb.{name}".encode(): text.encode() for name, text in about.items()}
+        table = table.replace_schema_metadata({**(table.schema.metadata or {}), **metadata})
+        # Readers of the whole folder (pandas, Dask, Spark) ignore names that begin with a dot or
+        # an underscore.
+        with open_replacement(path, private=False) as unfinished:
+            pq.write_table(table, unfinished, compression="zstd", row_group_size=ROWS_PER_GROUP)
+        sync_folder(self.folder)
+        # Arrow keeps what writing took, about 60 MB, in part too fragmented to be used again.
+        pa.default_memory_pool().release_unused()
+        return Part(segments, path=path)
 
     @property
     def coverage(self) -> Coverage:
@@ -603,8 +567,6 @@ class HarvestStore(Generic[State]):
             return
         about = {"query": self.header.query, "source": self.header.source}
         report = dump_valid_json(about | coverage.to_dict())
-        if self.folder is not None:
-            write_durably(self.folder / COVERAGE_NAME, msgspec.json.format(report, indent=1))
         self.save_state(coverage=report.decode())
 
 

@@ -20,7 +20,6 @@ from gqlnb.github.harvester.own_fields import ERRORS_KEY
 from gqlnb.interactive import warn_caller
 from gqlnb.lists.report import Changes, Coverage
 from gqlnb.lists.store import (
-    COVERAGE_NAME,
     LOG_NAME,
     HarvestStore,
     LogHeader,
@@ -283,10 +282,11 @@ def build_repository_frame(
 
 
 class LogLine(msgspec.Struct):
-    """The kind of a line of a log, and the number of parts that were written before it."""
+    """The kind of a state in a log, its number of parts, and the report at the end of a harvest."""
 
     type: str = ""
     parts: int = 0
+    coverage: Coverage | None = None
 
 
 @explain_keywords
@@ -318,11 +318,7 @@ class HarvestFolder:
     @property
     def coverage(self) -> Coverage | None:
         """The completeness and the cost; None while the harvest is not finished."""
-        try:
-            report = (self.path / COVERAGE_NAME).read_bytes()
-        except FileNotFoundError:
-            return None
-        return msgspec.json.decode(report, type=Coverage)
+        return self._read_log()[1].coverage
 
     @property
     def complete(self) -> bool:

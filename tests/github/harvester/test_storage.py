@@ -58,8 +58,10 @@ def test_a_part_without_a_checkpoint_is_written_again(broken, client, truth):
     """As after a process was killed between the part and its line in the log."""
     parts = sorted(broken.glob("part-*.parquet"))
     shutil.copy(parts[-1], broken / f"part-{len(parts):05}.parquet")
+    (broken / ".part-00001.parquet.a1").touch()  # not renamed yet
     github.harvest(EVERYTHING, client=client, out=broken, part=PART)
     assert rows(pd.read_parquet(broken)) == truth
+    assert not [*broken.glob(".part*")]
 
 
 def test_a_finished_harvest_sends_no_request(tmp_path, client, standin, truth):

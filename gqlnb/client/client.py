@@ -36,7 +36,7 @@ from gqlnb.client.endpoint import (
 )
 from gqlnb.client.gql_interop import make_gql_transport
 from gqlnb.client.mapping import MapOptions
-from gqlnb.client.pickling import make_recipe, reduce_client
+from gqlnb.client.pickling import reduce_client
 from gqlnb.client.progress import Progress
 from gqlnb.client.recording.session import resolve_recording, resolve_secrets
 from gqlnb.client.response_cache import resolve_cache
@@ -67,7 +67,6 @@ if TYPE_CHECKING:
     from gqlnb.client.endpoint import ListSettings
     from gqlnb.client.endpoint_report.report import EndpointReport
     from gqlnb.client.gql_interop import AsyncGqlTransport, GqlTransport
-    from gqlnb.client.pickling import ClientRecipe
     from gqlnb.client.progress import ShowProgress
     from gqlnb.client.recording.session import Recording, RecordingMode
     from gqlnb.client.response_cache import CachePolicy
@@ -1854,10 +1853,6 @@ class Client:
     def _concurrency(self) -> int:
         """The number of requests that may run at once; one before an endpoint has answered."""
         return self._rate_limiter.concurrency
-
-    def _make_recipe(self) -> ClientRecipe:
-        """Return the recipe by which another process makes this client, without secrets."""
-        return make_recipe(self._endpoint)
 
     def _set_connection_name(self, name: str | None, *, is_by_name: bool) -> None:
         """Take the name of a connection; `is_by_name` if the name is enough to make the client."""

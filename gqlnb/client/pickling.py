@@ -1,10 +1,9 @@
-"""Making the same client again: in other processes, and from pickles."""
+"""Pickles of clients, which make the same client again, in other processes too."""
 
 from __future__ import annotations
 
 import os
 import ssl
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
@@ -12,7 +11,6 @@ import msgspec
 from gqlnb.client import connections
 from gqlnb.client.http_transport import HttpTransport
 from gqlnb.document.schema_text import print_sdl
-from gqlnb.errors import TargetError
 from gqlnb.tokens import Token
 
 if TYPE_CHECKING:
@@ -22,7 +20,6 @@ if TYPE_CHECKING:
 
     from gqlnb.client.endpoint import Endpoint
 
-MAX_CLIENTS = 8  # made from recipes, per process; a harvest has one
 AnyClient = TypeVar("AnyClient", bound=connections.NamedClient)
 
 
@@ -46,22 +43,6 @@ class ClientRecipe(msgspec.Struct, frozen=True):
     headers: tuple[tuple[str, str], ...] = ()
     options: tuple[tuple[str, Any], ...] = ()
 
-    def open_client(self, make: Callable[..., AnyClient]) -> AnyClient:
-        """Return the client, in one process the same one each time.
-
-        Parameters
-        ----------
-        make
-            Called with target and options, as :func:`gqlnb.connect` is.
-
-        Raises
-        ------
-        AuthError
-            If the token is not found in this process.
-        """
-        client: AnyClient = _open_cached(self, make, os.getpid())
-        return client
-
     def resolve_options(self) -> dict[str, Any]:
         """Return the options of the client; none if it is a named connection.
 
@@ -74,32 +55,6 @@ class ClientRecipe(msgspec.Struct, frozen=True):
             return {}
         token = None if self.token is None else Token.from_source(*self.token)
         return {"token": token, "headers": dict(self.headers) or None, **dict(self.options)}
-
-
-# The process is part of the key: a forked child must not use the connections of its parent.
-@lru_cache(MAX_CLIENTS)
-def _open_cached(recipe: ClientRecipe, make: Callable[..., Any], _process: int) -> Any:  # noqa: ANN401 - lru_cache has no type variables
-    return make(recipe.target, **recipe.resolve_options())
-
-
-def make_recipe(endpoint: Endpoint) -> ClientRecipe:
-    """Return the recipe for the client of an endpoint.
-
-    Raises
-    ------
-    TargetError
-        If the endpoint is in this process, a secret was given by value, or a recording is used.
-    """
-    if endpoint.get_recording() is not None:
-        reason = "it records or replays. Use it without a recording."
-    elif endpoint.local_schema is not None and endpoint.name is not None:
-        reason = ""
-    else:
-        reason = find_local_dependency(endpoint)
-    if reason:
-        msg = f"This client cannot be made in another process: {reason}"
-        raise TargetError(msg)
-    return build_recipe(endpoint)
 
 
 def build_recipe(endpoint: Endpoint) -> ClientRecipe:

@@ -13,6 +13,7 @@ from graphql import build_schema
 
 from gqlnb import Client, Limits, Token, connect, recorded, reference_schema, serve
 from gqlnb.client import connections
+from gqlnb.client.pickling import build_recipe
 from gqlnb.server.app import App
 from tests.named_connections import forget_connection
 
@@ -44,8 +45,8 @@ def test_all_options_are_pickled(server, monkeypatch, tmp_path):
     data = pickle.dumps(client)
     assert SECRET.encode() not in data
     again = pickle.loads(data)
-    recipe = again._make_recipe()
-    assert recipe == client._make_recipe()
+    recipe = build_recipe(again._endpoint)
+    assert recipe == build_recipe(client._endpoint)
     options = dict(recipe.options)
     assert (options["timeout"], options["limits"]) == (7, Limits(answer=1000, wait=3))
     assert (recipe.headers[1], options["verify"]) == (("X-Plain", "yes"), str(bundle))
@@ -115,7 +116,7 @@ def test_options_of_session_connections_are_pickled_or_refused(tmp_path):
     try:
         for client in (Client("there"), connect("there")):
             again = pickle.loads(pickle.dumps(client))
-            assert dict(again._make_recipe().options)["verify"] == str(bundle)
+            assert dict(build_recipe(again._endpoint).options)["verify"] == str(bundle)
             assert "added" in again.schema.query_type.fields
         own = Client("there", schema="type Query { a: Int }")
         assert "a" in pickle.loads(pickle.dumps(own)).schema.query_type.fields

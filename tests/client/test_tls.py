@@ -9,7 +9,7 @@ import warnings
 
 import pytest
 
-from gqlnb import Client, Limits, TargetError, Token, TransportError
+from gqlnb import Client, Limits, Token, TransportError
 from gqlnb.client.endpoint import BUNDLE_VARIABLES
 from tests.client.faults import Close, Endpoint, dripping, json_answer
 from tests.client.subscriptions.speaking import greeted, speaking
@@ -267,13 +267,6 @@ def test_an_ssl_context_without_authorities_refuses_all_servers(authority):
         pytest.raises(TransportError, match="not accepted"),
     ):
         Client(server.url, verify=context).execute("{ hello }")
-
-
-def test_a_client_with_an_ssl_context_has_no_recipe(authority):
-    """It cannot be re-created in another process."""
-    client = Client("https://127.0.0.1:9/graphql", verify=client_context(authority))
-    with pytest.raises(TargetError, match="SSLContext of this process"):
-        client._make_recipe()
 
 
 @pytest.mark.parametrize("way", ["execute", "ws"])

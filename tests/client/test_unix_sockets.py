@@ -84,12 +84,10 @@ def test_queries_and_subscriptions_reach_the_socket(
         assert client.source == server.url
 
 
-def test_pickles_and_recipes_keep_the_socket(server, socket_path):
+def test_a_pickle_keeps_the_socket(server, socket_path):
     """Another process of this machine finds it."""
     again = pickle.loads(pickle.dumps(Client(URL, uds=os.fspath(socket_path))))
     assert again.execute("{ hello }").data == DATA
-    made = Client(URL, uds=socket_path)._make_recipe().open_client(Client)
-    assert made.execute("{ hello }").data == DATA
 
 
 def test_a_connection_of_a_settings_file_names_its_socket(

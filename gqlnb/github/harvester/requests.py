@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import pickle
 import re
 from collections import deque
 from collections.abc import Iterable, Mapping
@@ -9,7 +11,7 @@ from concurrent.futures import CancelledError
 from contextlib import nullcontext, suppress
 from dataclasses import replace
 from datetime import datetime
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from time import monotonic, time
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from uuid import uuid4
@@ -30,11 +32,11 @@ from gqlnb.errors import (
     GqlnbError,
     QueryError,
     RateLimited,
+    TargetError,
     TransportError,
     describe_exception,
     sanitize_text,
 )
-from gqlnb.github.builtin_connections import register_connections
 from gqlnb.github.harvester.own_fields import ALIAS_PREFIX, ERRORS_KEY, drop_fields
 from gqlnb.github.harvester.scope import ORDERS
 from gqlnb.github.harvester.storage import NODE_IS_GONE, RepositoryRow, encode_node
@@ -51,7 +53,6 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
 
     from gqlnb.client.client import Client
-    from gqlnb.client.pickling import ClientRecipe
     from gqlnb.client.progress import ProgressCallback
     from gqlnb.github.harvester.scope import Scope
     from gqlnb.github.harvester.storage import RepositoryStore
@@ -66,6 +67,7 @@ FIRST_NODE_BATCH = 25  # nodes by id; GitHub takes up to 100
 CALM_REQUESTS = 10  # full ones in a row before more nodes are tried again after a refusal
 # Longer waits are left to the caller, which can use the time for other requests and show a message.
 MAX_OWN_WAIT = 5.0  # seconds
+MAX_CLIENTS = 8  # that a process makes; a harvest has one, or one for each token
 
 # Messages of graphql-js, graphql-core and GitHub about a missing field, type or argument.
 SCHEMA_MISMATCH = re.compile(
@@ -137,7 +139,7 @@ class FetchOutcome(NamedTuple):
 
 
 class PortableClient:
-    """A client that can be pickled: another process creates it again, without its secrets.
+    """A client that is pickled once, and of which another process makes one for all requests.
 
     Parameters
     ----------
@@ -148,8 +150,22 @@ class PortableClient:
     def __init__(self, client: Client) -> None:
         self.client = client
 
-    def __reduce__(self) -> tuple[Callable[[ClientRecipe], PortableClient], tuple[ClientRecipe]]:
-        return _rebuild_client, (self.client._make_recipe(),)
+    @cached_property
+    def pickled(self) -> bytes:
+        """The pickle of the client, without its secrets.
+
+        Raises
+        ------
+        TargetError
+            If the client works in this process alone.
+        """
+        try:
+            return pickle.dumps(self.client)
+        except TypeError as error:
+            raise TargetError(str(error)) from None
+
+    def __reduce__(self) -> tuple[Callable[[bytes], PortableClient], tuple[bytes]]:
+        return _load_portable, (self.pickled,)
 
     def __dask_tokenize__(self) -> str:
         """Return a new token each time.
@@ -163,11 +179,14 @@ class PortableClient:
         return f"PortableClient({self.client.source!r})"
 
 
-def _rebuild_client(recipe: ClientRecipe) -> PortableClient:
-    from gqlnb.client.client import connect
+def _load_portable(pickled: bytes) -> PortableClient:
+    return _load_cached(pickled, os.getpid())
 
-    register_connections()
-    return PortableClient(recipe.open_client(connect))
+
+# The process is part of the key: a forked child must not use the connections of its parent.
+@lru_cache(MAX_CLIENTS)
+def _load_cached(pickled: bytes, _process: int) -> PortableClient:
+    return PortableClient(pickle.loads(pickled))  # noqa: S301 - a part of another pickle
 
 
 def fetch_pages(

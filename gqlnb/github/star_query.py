@@ -96,7 +96,7 @@ class StarQuery:
         return " ".join(filter(None, (stars, self.terms, order)))
 
 
-def parse_star_query(query: SupportsIndex | str | StarQuery) -> StarQuery:
+def parse_star_query(query: SupportsIndex | str) -> StarQuery:
     """Parse a star search.
 
     Parameters
@@ -131,8 +131,6 @@ def parse_star_query(query: SupportsIndex | str | StarQuery) -> StarQuery:
     >>> parse_star_query("language:python  >= 20,000").expression
     'stars:>=20000 language:python'
     """
-    if isinstance(query, StarQuery):
-        return query
     text = normalize_spaces(query) if isinstance(query, str) else ""
     if not isinstance(query, str | bool):
         try:

@@ -130,7 +130,7 @@ def stars(
 
 
 def collect_stars(
-    query: SupportsIndex | str | StarQuery,
+    query: SupportsIndex | str,
     *,
     limit: SupportsIndex | None = 100,
     client: object = DEMO,

@@ -642,11 +642,6 @@ class WindowHarvest(TaskQueue[PageRequest, SpanTask]):
             room=max(1, self.page_size - noise),
             usual=self._source.usual,
         )
-        if len(parts) == 1 and count > self.page_size and not window.is_single:
-            middle = (window.low + window.high) // 2  # counts that say nothing
-            halves = window._replace(low=middle), window._replace(high=middle)
-            self._task.todo += [(half, None) for half in halves]
-            return
         if self.state.may_vary and count <= self.page_size * MOST_WINDOWS:
             yield from self._measure_noise(parts[0][0])
         small = list[tuple[Window, int]]()

@@ -11,7 +11,7 @@ from gqlnb.client.paging.page_size import has_size_error, is_overload
 from gqlnb.client.progress import Progress
 from gqlnb.errors import AuthError, GqlnbError, QueryError, format_count, sanitize_text
 from gqlnb.github.builtin_connections import DEMO, open_client
-from gqlnb.github.harvester.harvests import harvest_frame
+from gqlnb.github.harvester.harvests import narrow_scope, run_harvest
 from gqlnb.github.harvester.requests import (
     MIN_PAGE_SIZE,
     check_page_errors,
@@ -19,6 +19,8 @@ from gqlnb.github.harvester.requests import (
     make_null_error,
     raise_partial_error,
 )
+from gqlnb.github.harvester.scope import Scope
+from gqlnb.github.harvester.storage import RepositoryStore
 from gqlnb.github.search_syntax import MAX_PAGE_SIZE, MAX_SEARCH_RESULTS, list_search_notes
 from gqlnb.github.star_query import StarQuery, parse_star_query
 from gqlnb.http.error_responses import is_transient_error
@@ -33,6 +35,8 @@ from gqlnb.result.result import Result
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from gqlnb.http.rate_limit_rules import Budget
 
 #: The query of star searches; its variable `query` is ``stars:>N`` and further terms.
 STARS_QUERY = """
@@ -184,16 +188,24 @@ def _harvest_stars(
     query: StarQuery, count: int | None, client: object, on_page: OnPage | None
 ) -> pd.DataFrame:
     """Return more repositories than one search returns."""
-    harvested = harvest_frame(
-        replace(query, order="").expression,
-        client=client,
-        on_progress=on_page,
-        most=count,
-        rising=query.order == "stars-asc",
-    )
-    frame = harvested[["name", "owner", "stargazers"]]
-    order = find_order(query)
-    frame.attrs = {**harvested.attrs, "query": query.expression, "order": order}
+    rising, total = query.order == "stars-asc", None
+    scope = Scope.parse(replace(query, order="").expression)
+    with open_client(client) as opened:
+        if count is not None:
+            scope, total = narrow_scope(opened, scope, count, rising=rising)
+
+        def watch(got: int, expected: int | None, requests: int, budget: Budget | None) -> object:
+            matching = max(got, expected or 0) if total is None else total
+            wanted = matching if count is None else min(count, matching)
+            bar(min(got, wanted), wanted, requests, budget)
+            return on_page(min(got, wanted), wanted, matching) if on_page else None
+
+        with Progress("auto" if on_page is None else False, "Harvest") as bar:
+            found = run_harvest(scope, [opened], RepositoryStore(), None, 1, watch).frame()
+    frame = found[["name", "owner", "stargazers"]].iloc[:: -1 if rising else 1]
+    frame = frame.iloc[:count].reset_index(drop=True)
+    frame.attrs = {**found.attrs, "query": query.expression, "order": find_order(query)}
+    frame.attrs |= {} if total is None else {"total_count": total}
     if len(frame) == count:
         frame.attrs |= judge_rows(len(frame), frame.attrs["total_count"], count)
     return frame

@@ -47,7 +47,7 @@ from gqlnb.result.renderer import register_frame_display, render_lines
 from gqlnb.result.result import Result
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Mapping, Sequence
 
     import pandas as pd
     import pyarrow as pa
@@ -55,9 +55,6 @@ if TYPE_CHECKING:
     from gqlnb.client.client import Client
     from gqlnb.client.progress import ProgressCallback
     from gqlnb.http.rate_limit_rules import Budget
-
-    RowsCallback = Callable[[int, int, int], object]
-    from collections.abc import Mapping
 
 
 CLOSE_ENOUGH = 1.05  # times the rows wanted: fetching a page more costs less than another count
@@ -481,7 +478,7 @@ def harvest(
             header.fields, header.shape = own.text, own.shape
         storage = RepositoryStore(out, header, resume=resume, rows_per_part=part)
         with Progress(progress, "Harvest") as bar:
-            harvested = _run_harvest(scope, opened, storage, executor, most, bar)
+            harvested = run_harvest(scope, opened, storage, executor, most, bar)
     for warning in harvested._list_warnings():
         warn_caller(warning)
     return harvested
@@ -545,60 +542,6 @@ def estimate(
     return replace(made, fields=own, page_points=points, node_batch=batch)
 
 
-def harvest_frame(
-    query: SupportsIndex | str,
-    *,
-    client: Any = DEMO,
-    on_progress: RowsCallback | None = None,
-    most: int | None = None,
-    rising: bool = False,
-) -> pd.DataFrame:
-    """Return all repositories above a star count as a DataFrame, without warnings.
-
-    Parameters
-    ----------
-    query, client
-        As for :func:`harvest`.
-    on_progress
-        Called after each answer as ``on_progress(got, wanted, total)``: rows so far, rows
-        expected, repositories that match. If it returns False the harvest stops, and the rows so
-        far are returned. None shows a progress bar in a notebook or terminal, as :func:`harvest`.
-    most
-        Most rows to return; None for all.
-    rising
-        Whether the fewest stars come first; by default the most.
-
-    Returns
-    -------
-    DataFrame
-        As of :meth:`Harvest.frame`.
-
-    Raises
-    ------
-    QueryError, OptionError, TargetError, GqlnbError
-        As for :func:`harvest`.
-    """
-    scope, total = Scope.parse(query), None
-    with open_client(client) as opened:
-        if most is not None:
-            scope, total = narrow_scope(opened, scope, most, rising=rising)
-
-        def watch(got: int, expected: int | None, requests: int, budget: Budget | None) -> object:
-            matching = max(got, expected or 0) if total is None else total
-            wanted = matching if most is None else min(most, matching)
-            bar(min(got, wanted), wanted, requests, budget)
-            return on_progress(min(got, wanted), wanted, matching) if on_progress else None
-
-        with Progress("auto" if on_progress is None else False, "Harvest") as bar:
-            frame = _run_harvest(scope, [opened], RepositoryStore(), None, 1, watch).frame()
-    attrs = frame.attrs if total is None else {**frame.attrs, "total_count": total}
-    if rising:
-        frame = frame.iloc[::-1]
-    frame = frame.head(most if most is not None else len(frame)).reset_index(drop=True)
-    frame.attrs = attrs  # pandas may drop or copy them above
-    return frame
-
-
 def _choose_width(executor: object, width: int | None) -> int:
     """Return the most requests at once; raise OptionError if `executor` is not an executor."""
     if width is not None:
@@ -617,7 +560,7 @@ def _choose_width(executor: object, width: int | None) -> int:
     raise OptionError(msg)
 
 
-def _run_harvest(
+def run_harvest(
     scope: Scope,
     clients: Sequence[Client],
     storage: RepositoryStore,
@@ -625,6 +568,31 @@ def _run_harvest(
     width: int,
     watch: ProgressCallback,
 ) -> Harvest:
+    """Harvest a scope.
+
+    Parameters
+    ----------
+    scope
+        The repositories.
+    clients
+        The clients, at least one.
+    storage
+        The store, which may hold rows of an interrupted harvest.
+    executor, width
+        As for :func:`harvest`.
+    watch
+        As of :class:`HarvestRunner`.
+
+    Returns
+    -------
+    Harvest
+        The rows, with a report on their completeness.
+
+    Raises
+    ------
+    GqlnbError
+        As for :func:`harvest`.
+    """
     is_remote = type(executor).__module__.partition(".")[0] == "distributed"
     if is_remote or isinstance(executor, ProcessPoolExecutor):
         for client in clients:

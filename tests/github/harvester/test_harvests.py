@@ -16,10 +16,10 @@ from msgspec import structs
 
 from gqlnb import Client, OptionError, QueryError, Schema, github, reference_schema, stars
 from gqlnb.errors import TransportError
-from gqlnb.github.harvester.harvests import harvest_frame
 from gqlnb.github.harvester.requests import PAGES_PER_REQUEST, BatchSize
 from gqlnb.github.harvester.storage import RepositoryStore
 from gqlnb.github.standin.simulation import Simulation
+from gqlnb.github.star_results import collect_stars
 from gqlnb.lists import accounts
 from gqlnb.lists.report import Gap
 from gqlnb.lists.window_harvest import FIRST_COUNTS
@@ -219,13 +219,13 @@ def test_stars_without_limit_show_a_bar(client, capsys, monkeypatch, limit):
     seen = capsys.readouterr().err
     assert f"{len(found)}/{len(found)} [" in seen
     assert " requests" in seen
-    harvest_frame(EVERYTHING, client=client, on_progress=lambda *_: None)
+    collect_stars(EVERYTHING, limit=limit, client=client, on_page=lambda *_: None)
     assert capsys.readouterr().err == ""
 
 
 def test_a_callback_stops_the_harvest_and_keeps_the_rows(client):
     """The coverage is then not complete."""
-    frame = harvest_frame(EVERYTHING, client=client, on_progress=lambda got, *_: got < 3000)
+    frame = collect_stars(EVERYTHING, limit=None, client=client, on_page=lambda got, *_: got < 3000)
     assert 3000 <= len(frame) < 5000
     assert not frame.attrs["coverage"]["complete"]
 

@@ -179,6 +179,34 @@ class Plan:
         self._unit = MOST_WINDOWS if count > largest else 1
         self._most = largest if self._unit > 1 else room
 
+    def divide(self, order: int) -> Steps[list[tuple[Window, int]]]:
+        """Cut the window into windows that fit a page, or a large one into parts to be cut again.
+
+        Parameters
+        ----------
+        order
+            The sort order in which to count.
+
+        Yields
+        ------
+        list of PageRequest
+            Counts, to be sent with the pages of their answers.
+
+        Returns
+        -------
+        list of (Window, int)
+            The parts, in rising order, with their numbers of rows; some may have more than a page.
+        """
+        for _ in range(ROUNDS):
+            cuts = self._propose_cuts()
+            if not cuts:
+                break
+            requests = self._build_requests(cuts, order)
+            pages = yield requests
+            for request, page in zip(requests, pages, strict=True):
+                self._add_count(request.window, page.total)
+        return self._list_parts()
+
     def _choose_sizes(self, left: int) -> tuple[float, int, int]:
         """Return the wanted, the least and the most rows of the next part, of `left` rows."""
         room, unit = self._room, self._unit
@@ -190,7 +218,7 @@ class Plan:
         least = left - int(others * room * (1 - (SPARE if others > 1 else 0)))
         return left / windows, least, room
 
-    def propose_cuts(self) -> list[int]:
+    def _propose_cuts(self) -> list[int]:
         """Return the values at which another count is needed."""
         proposed, low, below = list[int](), self._window.low, 0.0
         while self._count - below > self._most:
@@ -227,20 +255,20 @@ class Plan:
         share = (wanted - below) / max(1, upto - below)
         return min(max(start + round((end - start) * share), low + 1), high - 1)
 
-    def build_requests(self, cuts: list[int], order: int) -> list[PageRequest]:
+    def _build_requests(self, cuts: list[int], order: int) -> list[PageRequest]:
         """Return the requests for the rows between each cut and the value before it."""
         lows = [self._values[bisect_left(self._values, cut) - 1] for cut in cuts]
         lows[1:] = [max(low, before) for low, before in zip(lows[1:], cuts, strict=False)]
         return [PageRequest(Window(*ends), order) for ends in zip(lows, cuts, strict=True)]
 
-    def add_count(self, window: Window, total: int) -> None:
+    def _add_count(self, window: Window, total: int) -> None:
         """Add a count; where rows come and go, the numbers below rising values still rise."""
         above = self._values[bisect_right(self._values, window.high - 1)]
         below = min(self._below[window.low] + total, self._below[above])
         self._below[window.high] = below
         insort(self._values, window.high)
 
-    def list_parts(self) -> list[tuple[Window, int]]:
+    def _list_parts(self) -> list[tuple[Window, int]]:
         """Return the parts, in rising order, with their numbers of rows."""
         cuts, low, below = [self._window.low], self._window.low, 0
         while self._count - below > self._most:
@@ -256,40 +284,6 @@ class Plan:
             (self._window._replace(low=low, high=high), self._below[high] - self._below[low])
             for low, high in pairwise(cuts)
         ]
-
-
-def plan_windows(
-    window: Window, count: int, *, order: int, room: int, usual: tuple[int, int]
-) -> Generator[list[PageRequest], list[Page], list[tuple[Window, int]]]:
-    """Cut a window into windows that fit a page, or a large one into parts to be cut again.
-
-    Parameters
-    ----------
-    window, count, room, usual
-        As of :class:`Plan`.
-    order
-        The sort order in which to count.
-
-    Yields
-    ------
-    list of PageRequest
-        Counts, to be sent with the pages of their answers.
-
-    Returns
-    -------
-    list of (Window, int)
-        The parts, in rising order, with their numbers of rows; some may have more than a page.
-    """
-    plan = Plan(window, count, room=room, usual=usual)
-    for _ in range(ROUNDS):
-        cuts = plan.propose_cuts()
-        if not cuts:
-            break
-        requests = plan.build_requests(cuts, order)
-        pages = yield requests
-        for request, page in zip(requests, pages, strict=True):
-            plan.add_count(request.window, page.total)
-    return plan.list_parts()
 
 
 # -- tasks, without I/O: each asks for answers, and goes on when all of them came
@@ -635,13 +629,9 @@ class WindowHarvest(TaskQueue[PageRequest, SpanTask]):
                 self.state.expected = count
                 self.state.may_vary = len({page.total for page in pages}) > 1
         noise = self.state.noise
-        parts = yield from plan_windows(
-            window,
-            count,
-            order=self._count_order,
-            room=max(1, self.page_size - noise),
-            usual=self._source.usual,
-        )
+        room = max(1, self.page_size - noise)
+        plan = Plan(window, count, room=room, usual=self._source.usual)
+        parts = yield from plan.divide(self._count_order)
         if self.state.may_vary and count <= self.page_size * MOST_WINDOWS:
             yield from self._measure_noise(parts[0][0])
         small = list[tuple[Window, int]]()

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gqlnb.lists.window_harvest import Page, Window, plan_windows
+from gqlnb.lists.window_harvest import Page, Plan, Window
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +25,7 @@ def plan(values: Sequence[int], room: int, error: int = 0) -> tuple[list[tuple[W
     def count(low: int, high: int) -> int:
         return bisect_left(values, high) - bisect_left(values, low)
 
-    steps = plan_windows(Window(0, END), len(values), order=3, room=room, usual=(0, END))
+    steps = Plan(Window(0, END), len(values), room=room, usual=(0, END)).divide(3)
     counts, answer = 0, None
     while True:
         try:

@@ -283,8 +283,6 @@ def interpolate(low: Any, high: Any, share: float) -> Any:  # noqa: ANN401 - of 
     try:
         if isinstance(low, Decimal):
             return low + (high - low) * Decimal(share)
-        if isinstance(low, float):
-            return low + (high - low) * share
         if isinstance(low, int):
             return low + (high - low) * round(share * 2**30) // 2**30
         between = low + (high - low) * share  # a date ignores the hours

@@ -82,7 +82,7 @@ def read_parquet(path: str | Path) -> pa.Table:
 
 def remove_parts(folder: Path, first: int) -> None:
     """Remove the parts from number `first` on, and files that a killed process was writing."""
-    for name in ("part-*.parquet", LOG_NAME):
+    for name in ("part-*.parquet", LOG_NAME, COVERAGE_NAME):
         for unfinished in folder.glob(f".{name}.*"):
             unfinished.unlink()
     while (path := build_part_path(folder, first)).exists():
@@ -170,6 +170,7 @@ LOG_VERSION = 5
 ROWS_PER_PART = 100_000  # of repositories: about 4 MB on the disk, 10 MB in memory
 RESUME_HINT = "The rows so far are kept: run the same call again to continue."
 RESTART_HINT = "Name another folder, or replace the harvest in this one with resume=False."
+COVERAGE_NAME = "_coverage.json"
 LOCK_NAME = "_harvest.lock"
 _open_folders: set[Path] = set()
 _open_folders_lock = threading.Lock()
@@ -472,7 +473,9 @@ class HarvestStore(Generic[State]):
         raise OptionError(msg)
 
     def _restart_log(self, folder: Path) -> None:
-        """Replace the log by its header and the state."""
+        """Replace the log by its header and the state; the report of a run before is obsolete."""
+        if self.state.coverage is None:
+            (folder / COVERAGE_NAME).unlink(missing_ok=True)
         lines = dump_valid_json(self.header), dump_valid_json(self.state), b""
         write_durably(folder / LOG_NAME, b"\n".join(lines))
 
@@ -567,6 +570,8 @@ class HarvestStore(Generic[State]):
             return
         about = {"query": self.header.query, "source": self.header.source}
         report = dump_valid_json(about | coverage.to_dict())
+        if self.folder is not None:
+            write_durably(self.folder / COVERAGE_NAME, msgspec.json.format(report, indent=1))
         self.save_state(coverage=report.decode())
 
 

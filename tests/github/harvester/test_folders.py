@@ -182,5 +182,6 @@ def test_harvests_that_cannot_be_compared(tmp_path, client):
     github.harvest(
         ">=1000", client=client, out=tmp_path / "a", progress=lambda *_: False, resume=False, part=1
     )
+    assert not (tmp_path / "a" / "_coverage.json").exists()
     with pytest.warns(UserWarning, match="not proved complete"):
         assert first.find_changes(first) == Changes(added=[], changed=[], removed=[])

@@ -70,11 +70,12 @@ def test_every_row_is_returned_once(client, standin, truth, tmp_path):
         dask.dataframe.read_parquet(tmp_path).compute(),
     ):
         assert rows(read) == truth
-    metadata = pq.read_schema(tmp_path / "part-00002.parquet").metadata
-    report = json.loads(metadata[b"gqlnb.coverage"])
-    assert (report["got"], report["expected"], report["gaps"]) == (len(truth), len(truth), [])
-    assert (report["query"], report["source"]) == ("stars:>=1", made.source)
-    assert report["complete"] is True
+    beside = json.loads((tmp_path / "_coverage.json").read_text())
+    within = pq.read_schema(tmp_path / "part-00002.parquet").metadata
+    assert json.loads(within[b"gqlnb.coverage"]) == beside
+    assert (beside["got"], beside["expected"], beside["gaps"]) == (len(truth), len(truth), [])
+    assert (beside["query"], beside["source"]) == ("stars:>=1", made.source)
+    assert beside["complete"] is True
     assert github.open(tmp_path).coverage == made.coverage
     first = pq.read_schema(tmp_path / "part-00000.parquet").metadata
     assert first[b"gqlnb.query"] == b"stars:>=1"

@@ -159,6 +159,10 @@ class PortableClient:
         TargetError
             If the client works in this process alone.
         """
+        # That of a `with` block is not pickled, and several processes would write one file.
+        if self.client._endpoint.get_recording() is not None:  # noqa: SLF001
+            msg = "A recording is of this process: a pool of other processes would send requests."
+            raise TargetError(msg)
         try:
             return pickle.dumps(self.client)
         except TypeError as error:

@@ -11,7 +11,7 @@ from multiprocessing import get_context
 
 import pytest
 
-from gqlnb import Client, Limits, OptionError, TargetError, Token, github, serve
+from gqlnb import Client, Limits, OptionError, TargetError, Token, github, recorded, serve
 from gqlnb.engine.schema import get_adapter
 from gqlnb.github.harvester.requests import PortableClient, SearchRequest, fetch_pages
 from gqlnb.lists.window_harvest import FIRST_COUNTS
@@ -48,6 +48,14 @@ def test_a_width_alone_is_a_pool_of_threads(standin, truth):
         made = github.harvest(EVERYTHING, client=client, width=3)
     assert rows(made.frame()) == truth
     assert estimate.least <= made.coverage.pages <= estimate.most
+
+
+def test_a_recording_is_not_for_other_processes(guarded, tmp_path):
+    """That of a ``with`` block would be left behind, and real requests sent."""
+    with Client(guarded.url, token="env:HARVEST_TOKEN") as client:
+        with recorded(tmp_path / "a.json"), pytest.raises(TargetError, match="recording"):
+            pickle.dumps(PortableClient(client))
+        assert pickle.loads(pickle.dumps(PortableClient(client)))
 
 
 def test_processes_return_the_same_rows(guarded, truth):

@@ -46,7 +46,7 @@ from graphql import (
 )
 
 from gqlnb.document.input_coercion import has_default
-from gqlnb.github.standin.field_conflicts import FieldConflictFinder, SpreadGraph
+from gqlnb.github.standin.field_conflicts import FieldConflictFinder
 from gqlnb.github.standin.variable_errors import INT_RANGE, locate_node, print_value
 
 ErrorDict = dict[str, Any]
@@ -121,8 +121,7 @@ def find_engine_errors(
         The document, parsed with locations.
     strict
         Whether errors that the engine overlooks are found too: variables of the wrong type in
-        fragments before their operation, unions without a selection, and conflicts of fields in a
-        fragment or on types that it takes for different ones.
+        fragments before their operation, and unions without a selection.
 
     Returns
     -------
@@ -170,10 +169,8 @@ class _DocumentChecker:
         self._definitions = definitions
         fragments = [node for node in definitions if isinstance(node, FragmentDefinitionNode)]
         self._fragments = {node.name.value: node for node in fragments}
-        self._spreads = SpreadGraph(fragments)
-        self._conflicts = FieldConflictFinder(
-            self._fragments, schema, self._get_field, strict=strict
-        )
+        self._used_fragments: dict[int, list[str]] = {}  # their names, by the id of a definition
+        self._conflicts = FieldConflictFinder(self._fragments, schema, self._get_field)
         self._path: list[Any] = []
         self._marked: set[tuple[Any, ...]] = set()  # the paths of the errors, and those above
         self._definition: _Definition | None = None
@@ -258,9 +255,7 @@ class _DocumentChecker:
             return
         self._uses.append((node, {}))
         self._definition = node
-        self._spreads.paths[id(node)] = tuple(self._path)
-        if self._is_strict:
-            self._check_conflicts(node, kind)
+        self._used_fragments[id(node)] = []
         self._check_selections(node.selection_set, kind, node)
         self._check_directives(node, DirectiveLocation.FRAGMENT_DEFINITION)
 
@@ -367,7 +362,7 @@ class _DocumentChecker:
         path = tuple(self._path)
         self._placed_spreads.append((node, parent, path))
         assert self._definition is not None  # noqa: S101 - spreads are inside of definitions
-        self._spreads.add_spread(node, self._definition, path)
+        self._used_fragments.setdefault(id(self._definition), []).append(node.name.value)
         self._check_directives(node, DirectiveLocation.FRAGMENT_SPREAD)
         self._path.pop()
 
@@ -601,7 +596,7 @@ class _DocumentChecker:
         fragments: Mapping[str, tuple[_Definition, dict[str, _VariableUse]]],
         visited: set[str],
     ) -> None:
-        names = [name for name in self._spreads.get_names(node) if name not in visited]
+        names = [n for n in self._used_fragments.get(id(node), ()) if n not in visited]
         for name in names:
             if name in fragments:
                 visited.add(name)
@@ -617,15 +612,30 @@ class _DocumentChecker:
     # ---------------------------------------------------------------- the whole document
 
     def _check_fragment_uses(self) -> None:
-        missing, unused, cyclic = self._spreads.resolve()
-        paths = self._spreads.paths
-        for word, nodes in (("used, but not defined", missing), ("defined, but not used", unused)):
-            for node in nodes:
-                words = {"fragmentName": node.name.value, "_reason": word}
-                self._add_error("useAndDefineFragment", [node], path=paths[id(node)], **words)
-        for node in cyclic:
-            path, name = paths[id(node)], node.name.value
-            self._add_error("infiniteLoop", [node], path=path, fragmentName=name)
+        """Check that fragments are defined, used, and not within themselves."""
+        code = "useAndDefineFragment"
+        for spread, _, path in self._placed_spreads:
+            name, word = spread.name.value, "used, but not defined"
+            if name not in self._fragments:
+                self._add_error(code, [spread], path=path, fragmentName=name, _reason=word)
+        used = {spread.name.value for spread, *_ in self._placed_spreads}
+        # Of each checked fragment, those in it that are not resolved; missing ones never are.
+        left = {
+            name: set(self._used_fragments[id(node)])
+            for name, node in self._fragments.items()
+            if id(node) in self._used_fragments
+        }
+        unused = [name for name in left if name not in used]
+        while resolved := {name for name, inner in left.items() if not inner}:
+            left = {name: inner - resolved for name, inner in left.items() if name not in resolved}
+        for name in reversed(unused):
+            if name not in left:
+                words = {"fragmentName": name, "_reason": "defined, but not used"}
+                self._add_error(code, [self._fragments[name]], path=[f"fragment {name}"], **words)
+        for name, inner in left.items():
+            if not inner.isdisjoint(self._fragments):
+                nodes, place = [self._fragments[name]], [f"fragment {name}"]
+                self._add_error("infiniteLoop", nodes, path=place, fragmentName=name)
 
     def _check_operation_names(self) -> None:
         count, code = sum(map(len, self._operations.values())), "uniquelyNamedOperations"

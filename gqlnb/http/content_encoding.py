@@ -66,31 +66,54 @@ class Decoder(Protocol):
         """
 
 
-class GzipDecoder:
-    """Decoder of gzip, with one or more members."""
+class StreamDecoder:
+    """Decoder with an engine such as zlib's; a body may be several of its streams in a row.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    create_engine
+        Returns a new engine.
+    error
+        The exception that it raises for other data.
+    """
+
+    def __init__(self, create_engine: Callable[[], Any], error: type[Exception]) -> None:
         self.incomplete = False
-        self._engine = zlib.decompressobj(_GZIP_WINDOW_BITS)
+        self._create_engine, self._error = create_engine, error
+        self._engine = create_engine()
 
     def feed(self, data: bytes) -> Iterator[bytes]:
         """Yield decompressed pieces."""
         while data:
             self.incomplete = True
-            yield from _inflate(self._engine, data)
-            # RFC 1952, 2.2: a body may be several members in a row, as of files that were appended.
+            yield from self._decompress(data)
+            # RFC 1952, 2.2: gzip has members in a row, as of files that were appended; RFC 8878,
+            # 3.1: zstd has frames.
             data = self._engine.unused_data if self._engine.eof else b""
             if self._engine.eof:
-                self._engine, self.incomplete = zlib.decompressobj(_GZIP_WINDOW_BITS), False
+                self._engine, self.incomplete = self._create_engine(), False
+
+    def _decompress(self, data: bytes) -> Iterator[bytes]:
+        """Yield the output of the engine for `data`, up to the end of its stream."""
+        while True:
+            try:
+                piece = self._engine.decompress(data, PIECE)
+            except self._error:
+                raise DecompressionError(_NOT_COMPRESSED) from None
+            if piece:
+                yield piece
+            # zlib returns the rest of the input, zstd keeps it.
+            data = getattr(self._engine, "unconsumed_tail", b"")
+            if self._engine.eof or (not data and len(piece) < PIECE):
+                return
 
 
-class DeflateDecoder:
+class DeflateDecoder(StreamDecoder):
     """Decoder of deflate: in the zlib format of RFC 9110, or raw, as some servers send it."""
 
     def __init__(self) -> None:
-        self.incomplete = False
+        super().__init__(lambda: None, zlib.error)  # the engine depends on the data
         self._head = b""
-        self._engine: zlib._Decompress | None = None
 
     def feed(self, data: bytes) -> Iterator[bytes]:
         """Yield decompressed pieces."""
@@ -105,7 +128,7 @@ class DeflateDecoder:
             self._engine = zlib.decompressobj(zlib.MAX_WBITS if is_zlib else -zlib.MAX_WBITS)
         elif self._engine.eof and data:
             raise DecompressionError(_NOT_COMPRESSED)
-        yield from _inflate(self._engine, data)
+        yield from self._decompress(data)
         self.incomplete = not self._engine.eof
         if self._engine.unused_data:
             raise DecompressionError(_NOT_COMPRESSED)
@@ -136,34 +159,6 @@ class BrotliDecoder:
                 bool(piece) or not self._engine.can_accept_more_data()
             )
         self.incomplete = not self._engine.is_finished()
-
-
-class ZstdDecoder:
-    """Decoder of zstd, one or more frames, with the standard library or its backport."""
-
-    def __init__(self, library: Any) -> None:  # noqa: ANN401 - a module without types
-        self.incomplete = False
-        self._library = library
-        self._engine = self._new_engine()
-
-    def _new_engine(self) -> Any:  # noqa: ANN401 - of a module without types
-        window = {self._library.DecompressionParameter.window_log_max: _ZSTD_WINDOW_LOG}
-        return self._library.ZstdDecompressor(options=window)
-
-    def feed(self, data: bytes) -> Iterator[bytes]:
-        """Yield decompressed pieces."""
-        while data or not (self._engine.needs_input or self._engine.eof):
-            try:
-                piece = self._engine.decompress(data, PIECE)
-            except self._library.ZstdError:
-                raise DecompressionError(_NOT_COMPRESSED) from None
-            data = b""
-            if piece:
-                yield piece
-            self.incomplete = not self._engine.eof
-            if self._engine.eof:
-                data = self._engine.unused_data
-                self._engine = self._new_engine()
 
 
 class DecoderChain:
@@ -204,20 +199,6 @@ class DecoderChain:
             yield from self._decode_from(piece, position + 1)
 
 
-def _inflate(engine: zlib._Decompress, data: bytes) -> Iterator[bytes]:
-    """Yield the output of zlib for `data`, up to the end of its stream."""
-    while True:
-        try:
-            piece = engine.decompress(data, PIECE)
-        except zlib.error:
-            raise DecompressionError(_NOT_COMPRESSED) from None
-        if piece:
-            yield piece
-        data = engine.unconsumed_tail
-        if engine.eof or (not data and len(piece) < PIECE):
-            return
-
-
 # The libraries by content coding, the preferred one first. Those of zstd are the standard library
 # from Python 3.14 on, and its backport, as urllib3 requires them too.
 _LIBRARIES = {"br": ("brotli", "brotlicffi"), "zstd": ("compression.zstd", "backports.zstd")}
@@ -234,13 +215,19 @@ def _import_library(coding: str) -> Any:  # noqa: ANN401 - a module without type
 @lru_cache(maxsize=1)
 def _find_codings() -> dict[str, Callable[[], Decoder]]:
     """Return the factories of decoders by coding, for the installed libraries."""
-    codings: dict[str, Callable[[], Decoder]] = {"gzip": GzipDecoder, "deflate": DeflateDecoder}
+    create_gzip = partial(zlib.decompressobj, _GZIP_WINDOW_BITS)
+    codings: dict[str, Callable[[], Decoder]] = {
+        "gzip": partial(StreamDecoder, create_gzip, zlib.error),
+        "deflate": DeflateDecoder,
+    }
     brotli, zstd = _import_library("br"), _import_library("zstd")
     # Before version 1.2 the output of a call has no limit; urllib3 requires 1.2 too.
     if hasattr(getattr(brotli, "Decompressor", None), "can_accept_more_data"):
         codings["br"] = partial(BrotliDecoder, brotli)
     if zstd is not None:
-        codings["zstd"] = partial(ZstdDecoder, zstd)
+        window = {zstd.DecompressionParameter.window_log_max: _ZSTD_WINDOW_LOG}
+        create_zstd = partial(zstd.ZstdDecompressor, options=window)
+        codings["zstd"] = partial(StreamDecoder, create_zstd, zstd.ZstdError)
     return codings
 
 

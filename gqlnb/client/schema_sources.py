@@ -21,10 +21,10 @@ from graphql import (
 )
 
 from gqlnb.document.document import build_problems
-from gqlnb.document.json_codec import JSONError, dump_valid_json, load_json
+from gqlnb.document.json_codec import dump_valid_json, load_json
 from gqlnb.engine.schema import Schema
 from gqlnb.engine.schema_adapters import extract_schema, is_schema
-from gqlnb.engine.schema_builder import LoadedSchema, load_introspection, load_sdl, pause_collector
+from gqlnb.engine.schema_builder import LoadedSchema, load_introspection, load_text, pause_collector
 from gqlnb.errors import (
     AuthError,
     Problem,
@@ -101,19 +101,11 @@ def read_schema_file(path: Path) -> LoadedSchema:
 
 
 def read_schema_text(text: str, whence: str) -> LoadedSchema:
-    """Return the schema in text: introspection JSON, which begins with ``{``, or SDL."""
-    if not text.strip():
-        msg = f"{whence} is empty. {ACCEPTED_FORMS}."
-        raise SchemaError(msg)
-    if not text.lstrip().startswith("{"):
-        return load_sdl(text, whence)
-    try:
-        data = load_json(text.encode())
-    except (JSONError, UnicodeEncodeError) as error:
-        reason = sanitize_text(error, 120)
-        msg = f"{whence} begins like JSON, but is not valid JSON ({reason})."
-        raise SchemaError(msg) from None
-    return load_introspection(data, whence)
+    """Return the schema in text, which must not be empty; raise SchemaError if it has none."""
+    if text.strip():
+        return load_text(text, whence)
+    msg = f"{whence} is empty. {ACCEPTED_FORMS}."
+    raise SchemaError(msg)
 
 
 def read_introspection(body: bytes) -> dict[str, Any]:

@@ -35,6 +35,7 @@ from graphql.type import specified_scalar_types
 from graphql.validation.validate import validate_sdl
 
 from gqlnb.document.document import INCREMENTAL_DIRECTIVES, build_problems
+from gqlnb.document.json_codec import JSONError, load_json
 from gqlnb.document.scalars import is_always_integer
 from gqlnb.document.variables import read_large_integer
 from gqlnb.engine.graphql_compat import IS_GRAPHQL_33, AnyGraphQLType, Value
@@ -45,8 +46,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from graphql import DocumentNode
-
-    from gqlnb.errors import Problem
 
 
 MOVED_OBJECTS = 10_000  # the collector traverses fewer in under a millisecond
@@ -67,15 +66,8 @@ FILE_NAME = re.compile(r"\S{1,4000}\.(?:graphqls?|gql|json)")
 # The garbage collector is paused while a schema is built, since half a million new objects are
 # not garbage. Freezing and unfreezing then moves them to the oldest generation, so that the next
 # collection does not traverse them all.
-def build_sdl_schema(sdl: str, parsed: ParsedSdl | None = None) -> GraphQLSchema:
+def build_sdl_schema(sdl: str) -> GraphQLSchema:
     """Return the schema that SDL text describes.
-
-    Parameters
-    ----------
-    sdl
-        The text.
-    parsed
-        The same text parsed, if it has been.
 
     Raises
     ------
@@ -86,16 +78,13 @@ def build_sdl_schema(sdl: str, parsed: ParsedSdl | None = None) -> GraphQLSchema
         advice = " Give its text: path.read_text()." if hasattr(sdl, "read_text") else ""
         msg = f"SDL is text; got {type(sdl).__name__}.{advice}"
         raise SchemaError(msg)
-    if not sdl.strip():
-        msg = "The SDL is empty. Write at least: type Query { hello: String }"
-        raise SchemaError(msg)
     with pause_collector():
-        schema, errors = _build_schema(parsed or parse_sdl(sdl), strict=True)
+        schema, errors = _build_schema(parse_sdl(sdl), strict=True)
         if schema is not None:
             errors = validate_schema(schema)
     if schema is None or errors:
         raise SchemaError(text=sdl, problems=build_problems(errors))
-    _enable_large_integers(schema)
+    enable_large_integers(schema)
     return schema
 
 
@@ -116,6 +105,9 @@ class ParsedSdl(NamedTuple):
 
 def parse_sdl(sdl: str, *, locations: bool = True) -> ParsedSdl:
     """Parse and validate SDL, with the locations of its nodes or without."""
+    if not sdl.strip():
+        advice = "The SDL is empty. Write at least: type Query { hello: String }"
+        return ParsedSdl(None, [GraphQLError(advice)])
     try:
         with pause_collector():
             document = parse(sdl, no_location=not locations)
@@ -154,7 +146,7 @@ def _build_schema(
         return None, [GraphQLError("The SDL is nested too deeply to parse.")]
 
 
-def _enable_large_integers(schema: GraphQLSchema) -> None:
+def enable_large_integers(schema: GraphQLSchema) -> None:
     """Let scalars of big integers read numeric strings beyond +-(2**53 - 1) as integers."""
     # Clients, ours included, send such numbers as strings, since JavaScript's JSON numbers can't
     # hold them. A resolver gets an int for either form.
@@ -225,7 +217,36 @@ class LoadedSchema(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def load_sdl(sdl: str, whence: str, parsed: ParsedSdl | None = None) -> LoadedSchema:
+def load_text(text: str, whence: str, *, validate: bool = False) -> LoadedSchema:
+    """Return the schema in text: introspection JSON, which begins with ``{``, or SDL.
+
+    Parameters
+    ----------
+    text
+        The text.
+    whence
+        Its origin, as the beginning of a sentence.
+    validate
+        As of :func:`load_sdl`.
+
+    Raises
+    ------
+    SchemaError
+        If the text is neither.
+    """
+    bare = text.lstrip("\ufeff \t\r\n")
+    if not bare.startswith("{"):
+        return load_sdl(text, whence, validate=validate)
+    try:
+        data = load_json(bare.encode())
+    except (JSONError, UnicodeEncodeError) as error:
+        reason = sanitize_text(error, 120)
+        msg = f"{whence} begins like JSON, but is not valid JSON ({reason})."
+        raise SchemaError(msg) from None
+    return load_introspection(data, whence)
+
+
+def load_sdl(sdl: str, whence: str, *, validate: bool = False) -> LoadedSchema:
     """Return the schema of SDL that may contain mistakes.
 
     Parameters
@@ -234,22 +255,27 @@ def load_sdl(sdl: str, whence: str, parsed: ParsedSdl | None = None) -> LoadedSc
         The text.
     whence
         Its origin, as the beginning of a sentence.
-    parsed
-        The same text parsed, if it has been.
+    validate
+        Whether the types of the schema are validated too, after its definitions.
 
     Raises
     ------
     SchemaError
         If it does not parse, is a query, or refers to an undefined type.
     """
-    schema, errors = _build_schema(parsed or parse_sdl(sdl, locations=False), strict=False)
+    schema, errors = _build_schema(parse_sdl(sdl, locations=False), strict=False)
     if schema is None:
+        errors = parse_sdl(sdl).errors or errors  # all of them, with their locations
         raise SchemaError(text=sdl, problems=build_problems(errors))
     _require_query_type(schema, whence)
+    if validate and not errors:
+        schema._validation_errors = None  # noqa: SLF001 - it was built as a valid schema
+        errors = validate_schema(schema)
+        schema._validation_errors = []  # noqa: SLF001 - and is used as one
     return LoadedSchema(schema, tuple(describe_mistakes(errors, whence)))
 
 
-def describe_mistakes(errors: Sequence[GraphQLError | Problem], whence: str) -> Iterator[str]:
+def describe_mistakes(errors: Sequence[GraphQLError], whence: str) -> Iterator[str]:
     """Yield one sentence about the mistakes of SDL that was built in spite of them."""
     if errors:
         count, hidden = len(errors), len(errors) - MAX_MISTAKES_SHOWN

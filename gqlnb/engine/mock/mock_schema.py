@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from numbers import Integral, Real
@@ -71,15 +70,12 @@ from gqlnb.engine.schema_builder import (
     adapt_resolver,
     bind_field,
     bind_resolvers,
-    build_sdl_schema,
-    describe_mistakes,
+    enable_large_integers,
     load_introspection,
-    load_sdl,
-    parse_sdl,
+    load_text,
     pause_collector,
 )
 from gqlnb.errors import SchemaError, sanitize_text
-from gqlnb.redact import strip_traceback
 
 if TYPE_CHECKING:
     from graphql import GraphQLField, GraphQLResolveInfo
@@ -331,8 +327,6 @@ def select_choosing_arguments(args: dict[str, object]) -> dict[str, object]:
 
 
 MISSING = object()
-SDL_SOURCE = "The SDL"
-SOURCE_HINT = "Give SDL, the result of an introspection query, or a schema object."
 
 
 def build_mock_schema(
@@ -357,6 +351,7 @@ def build_mock_schema(
         field.
     """
     schema, notes = load_schema(source)
+    enable_large_integers(schema)
     check_mock_options(options, schema)
     generator = MockGenerator(schema, options)
     for kind in schema.type_map.values():
@@ -373,43 +368,16 @@ def load_schema(source: object) -> LoadedSchema:
     own = getattr(source, "graphql", None)  # of a Schema
     if isinstance(own, GraphQLSchema) or is_schema(source):
         return copy_schema(own if isinstance(own, GraphQLSchema) else extract_schema(source))
-    if isinstance(source, str):
-        text = source.lstrip("\ufeff \t\r\n")
-        if not text.startswith("{"):
-            return load_published_sdl(source)
-        try:
-            source = json.loads(text)
-        except (ValueError, RecursionError):
-            source = None
-        if not isinstance(source, dict):
-            msg = (
-                f"The text begins like JSON, but is not: {sanitize_text(text, 80)!r}. {SOURCE_HINT}"
-            )
-            raise SchemaError(msg)
     if isinstance(source, Mapping):
         # Not validated further: an endpoint serves the schema that it describes.
-        try:
-            return load_introspection(dict(source), "The introspection result")
-        except SchemaError as error:
-            reason = str(error)
-        msg = f"This is not the result of an introspection query. {reason} {SOURCE_HINT}"
+        return load_introspection(dict(source), "The introspection result")
+    if not isinstance(source, str):
+        msg = (
+            f"A {sanitize_text(type(source).__name__, 80)} can't be mocked. Give SDL, the result "
+            "of an introspection query, or a schema object."
+        )
         raise SchemaError(msg)
-    msg = f"A {sanitize_text(type(source).__name__, 80)} can't be mocked. {SOURCE_HINT}"
-    raise SchemaError(msg)
-
-
-def load_published_sdl(sdl: str) -> LoadedSchema:
-    """Return the schema of SDL, which may contain mistakes that do not prevent building it."""
-    parsed = parse_sdl(sdl)  # once: parsing takes half of the time
-    try:
-        return LoadedSchema(build_sdl_schema(sdl, parsed))
-    except SchemaError as error:
-        strict = strip_traceback(error)
-    # The errors of the strict attempt are complete, those of the tolerant one are not.
-    with suppress(SchemaError):
-        schema, notes = load_sdl(sdl, SDL_SOURCE, parsed)
-        return LoadedSchema(schema, notes or tuple(describe_mistakes(strict.problems, SDL_SOURCE)))
-    raise strict
+    return load_text(source, "The text", validate=True)
 
 
 def copy_schema(schema: GraphQLSchema) -> LoadedSchema:

@@ -437,7 +437,7 @@ def test_invalid_published_schemas_are_mocked_with_a_warning(sdl, mistake):
     assert made.notes == (str(caught[0].message),)
     assert type(ask(made, "{ a }")["a"]) is int
     told = Client("http://127.0.0.1:9/graphql", schema=sdl).schema_notes
-    assert [note.replace("The text", "The SDL") for note in told] in ([], [*made.notes])
+    assert [*told] in ([], [*made.notes])
     assert Schema.mock(SDL).notes == ()
 
 
@@ -462,10 +462,10 @@ def test_an_introspection_with_an_invalid_default_is_mocked():
         ("schema.graphql", "the name of a file"),
         ("{ hello }", "begins like JSON, but is not"),
         ('{"data": null}', "no '__schema'"),
-        ({"__schema": {}}, "not the result of an introspection query"),
+        ({"__schema": {}}, "The introspection result describes no schema"),
         (
             {"__schema": {"queryType": {"name": "Query"}, "types": []}},
-            "not the result of an introspection",
+            "The introspection result describes no schema",
         ),
         (5, "A int can't be mocked."),
     ],

@@ -162,7 +162,7 @@ PUBLISHED = [
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:The SDL is used in spite")
+@pytest.mark.filterwarnings("ignore:The text is used in spite")
 def test_documents_are_filled_by_a_mock_of_the_public_schema(public_sdl):
     """The types that their fragments name are preferred."""
     schema = Schema.mock(public_sdl, nulls=0)

@@ -26,21 +26,19 @@ from graphql import (
     InlineFragmentNode,
     Node,
     OperationDefinitionNode,
-    SchemaMetaFieldDef,
     SelectionSetNode,
-    TypeMetaFieldDef,
-    TypeNameMetaFieldDef,
     VariableDefinitionNode,
     VariableNode,
+    do_types_overlap,
     get_named_type,
     get_nullable_type,
-    is_abstract_type,
     is_composite_type,
     is_input_type,
     is_interface_type,
     is_object_type,
     is_scalar_type,
     is_union_type,
+    print_ast,
     specified_scalar_types,
     type_from_ast,
 )
@@ -48,15 +46,11 @@ from graphql import (
 from gqlnb.document.input_coercion import has_default
 from gqlnb.github.standin.field_conflicts import FieldConflictFinder
 from gqlnb.github.standin.variable_errors import INT_RANGE, locate_node, print_value
+from gqlnb.result.shape import META_FIELDS
 
 ErrorDict = dict[str, Any]
 _Definition = OperationDefinitionNode | FragmentDefinitionNode
 
-_META_FIELDS = {
-    "__schema": SchemaMetaFieldDef,
-    "__type": TypeMetaFieldDef,
-    "__typename": TypeNameMetaFieldDef,
-}
 _LOCATION_WORDS = {
     DirectiveLocation.QUERY: "queries",
     DirectiveLocation.MUTATION: "mutations",
@@ -273,7 +267,7 @@ class _DocumentChecker:
 
     def _check_variable_definition(self, node: VariableDefinitionNode) -> None:
         name = node.variable.name.value
-        type_name = _find_type_name(node.type)
+        type_name = print_ast(node.type).strip("[]!")
         # The engine knows its own scalars where the schema does not name them, too.
         kind = self._schema.get_type(type_name) or specified_scalar_types.get(type_name)
         if kind is None or not is_input_type(kind):
@@ -312,8 +306,8 @@ class _DocumentChecker:
 
     def _get_field(self, kind: Any, name: str) -> Any:
         """Return the definition of a field, introspection included, or None."""
-        if name in _META_FIELDS and (name == "__typename" or kind is self._schema.query_type):
-            return _META_FIELDS[name]
+        if name in META_FIELDS and (name == "__typename" or kind is self._schema.query_type):
+            return META_FIELDS[name]
         return getattr(kind, "fields", {}).get(name)
 
     def _check_field(self, node: FieldNode, parent: Any, above: Node) -> None:
@@ -370,7 +364,7 @@ class _DocumentChecker:
         """Check whether objects of one type can be of the other one; unions are not checked."""
         if not (is_object_type(child) or is_interface_type(child)):
             return
-        if self._get_possible_names(child) & self._get_possible_names(parent):
+        if do_types_overlap(self._schema, child, parent):
             return
         name = f" {node.name.value}" if isinstance(node, FragmentSpreadNode) else ""
         self._add_error(
@@ -382,11 +376,6 @@ class _DocumentChecker:
             parentName=parent.name,
             _name=name,
         )
-
-    def _get_possible_names(self, kind: Any) -> set[str]:
-        if is_abstract_type(kind):
-            return {member.name for member in self._schema.get_possible_types(kind)}
-        return {kind.name}
 
     def _check_conflicts(self, node: Any, kind: Any) -> None:
         for conflict in self._conflicts.find_conflicts(node, kind):
@@ -555,7 +544,7 @@ class _DocumentChecker:
             kind = GraphQLNonNull(GraphQLList(kind))
         if not same_type:
             reason = "Type mismatch"
-        elif _count_lists(kind) != _count_lists(wanted):
+        elif str(kind).count("[") != str(wanted).count("["):
             reason = "List dimension mismatch"
         elif not _is_null_safe(wanted, kind):
             reason = "Nullability mismatch"
@@ -678,13 +667,6 @@ def _name_selection(node: Any) -> str:
     return named.name.value if named else "..."
 
 
-def _find_type_name(node: Any) -> str:
-    while node.kind != "named_type":
-        node = node.type
-    name: str = node.name.value
-    return name
-
-
 # What has an object of its own in graphql-ruby's AST; other literals are plain values.
 _NODE_VALUES = frozenset({"variable", "object_value", "enum_value", "null_value"})
 
@@ -704,27 +686,14 @@ def _count_list_levels(value: Any) -> int:
     return 1 + max(map(_count_list_levels, value.values), default=0)
 
 
-def _count_lists(kind: Any) -> int:
-    """Return how many lists wrap a type."""
-    count = 0
-    while isinstance(kind, (GraphQLList, GraphQLNonNull)):
-        count += isinstance(kind, GraphQLList)
-        kind = kind.of_type
-    return count
-
-
 def _is_null_safe(wanted: Any, kind: Any) -> bool:
     """Return whether no null of one type reaches a place of the other that takes none."""
-    while True:
-        if isinstance(wanted, GraphQLNonNull) and not isinstance(kind, GraphQLNonNull):
-            return False
-        if not isinstance(wanted, (GraphQLNonNull, GraphQLList)):
-            return True
-        if not isinstance(kind, (GraphQLNonNull, GraphQLList)):
-            return True
-        if isinstance(kind, GraphQLNonNull) and not isinstance(wanted, GraphQLNonNull):
-            kind = kind.of_type
-        wanted, kind = wanted.of_type, kind.of_type
+    if isinstance(wanted, GraphQLNonNull) and not isinstance(kind, GraphQLNonNull):
+        return False
+    inner, inner_kind = get_nullable_type(wanted), get_nullable_type(kind)
+    if not isinstance(inner, GraphQLList) or not isinstance(inner_kind, GraphQLList):
+        return True
+    return _is_null_safe(inner.of_type, inner_kind.of_type)
 
 
 def _is_valid_literal(node: Any, kind: Any) -> bool:

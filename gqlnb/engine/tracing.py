@@ -10,9 +10,9 @@ import copy
 from collections.abc import Awaitable, Callable
 from functools import partial, update_wrapper
 from inspect import isawaitable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
-from graphql import ExecutionResult, GraphQLObjectType
+from graphql import GraphQLObjectType
 
 from gqlnb.document.sized_cache import SizedCache
 from gqlnb.engine.graphql_compat import Outcome, Value
@@ -22,12 +22,12 @@ from gqlnb.optional_imports import import_optional
 from gqlnb.result.result import Result
 
 if TYPE_CHECKING:
-    from graphql import GraphQLResolveInfo, GraphQLSchema
+    from graphql import ExecutionResult, GraphQLResolveInfo, GraphQLSchema
 
     from gqlnb.document.document import Document
     from gqlnb.engine.subscription import Runner, Stream, SubscriptionArguments
 
-T = TypeVar("T", Result, ExecutionResult)
+EndSpan = Callable[[Any, Any], None]  # ends a span, given the value or None
 
 
 class OperationTracer:
@@ -60,30 +60,7 @@ class OperationTracer:
 
     def trace_operation(self, document: Document, execute: Callable[[], Outcome]) -> Outcome:
         """Execute an operation within a span; return its outcome, or an awaitable of it."""
-        span, outcome = self.begin_operation(document), None
-        try:
-            with self.use(span):
-                outcome = execute()
-        finally:
-            if not isawaitable(outcome):
-                self._end_operation(span, outcome)
-        return self._await_outcome(span, outcome) if isawaitable(outcome) else outcome
-
-    async def _await_outcome(self, span: Value, pending: Awaitable[T]) -> T:
-        result = None
-        try:
-            with self.use(span):
-                result = await pending
-            return result
-        finally:
-            self._end_operation(span, result)
-
-    def _end_operation(self, span: Value, result: Result | ExecutionResult | None) -> None:
-        """End the span of an operation, given its result; None if it has raised an error."""
-        if result is not None and result.errors:
-            span.set_attribute("graphql.error.count", len(result.errors))
-            span.set_status(self.api.StatusCode.ERROR)
-        span.end()
+        return self._run_within(self.begin_operation(document), execute, self._end_operation)
 
     def wrap_resolver(self, resolve: Callable[..., Any]) -> Callable[..., Any]:
         """Return a resolver with a span for each call, until its value is awaited."""
@@ -98,24 +75,38 @@ class OperationTracer:
                 "graphql.field.type": str(info.return_type),
             }
             span = self.tracer.start_span(f"graphql.resolve {name}", attributes=attributes)
-            is_pending = False
-            try:
-                with self.use(span):
-                    value = resolve(source, info, **args)
-                is_pending = isawaitable(value)
-                return self._await_in(span, value) if is_pending else value
-            finally:
-                if not is_pending:
-                    span.end()
+            call = partial(resolve, source, info, **args)
+            return self._run_within(span, call, lambda span, _value: span.end())
 
         return update_wrapper(resolve_traced, resolve, updated=())
 
-    async def _await_in(self, span: Value, value: Awaitable[Any]) -> Value:
+    def _run_within(self, span: Value, call: Callable[[], Value], end: EndSpan) -> Value:
+        """Call a function within a span; return its value, or an awaitable of it."""
+        value, is_pending = None, False
         try:
             with self.use(span):
-                return await value
+                value = call()
+            is_pending = isawaitable(value)
+            return self._await_within(span, value, end) if is_pending else value
         finally:
-            span.end()
+            if not is_pending:
+                end(span, value)
+
+    async def _await_within(self, span: Value, pending: Awaitable[Any], end: EndSpan) -> Value:
+        value = None
+        try:
+            with self.use(span):
+                value = await pending
+            return value
+        finally:
+            end(span, value)
+
+    def _end_operation(self, span: Value, result: Result | ExecutionResult | None) -> None:
+        """End the span of an operation, given its result; None if it has raised an error."""
+        if result is not None and result.errors:
+            span.set_attribute("graphql.error.count", len(result.errors))
+            span.set_status(self.api.StatusCode.ERROR)
+        span.end()
 
 
 class TracedAdapter(SchemaAdapter):

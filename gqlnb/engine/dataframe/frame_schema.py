@@ -461,8 +461,9 @@ def to_comparable_values(column: ArrowColumn, sought: ArrowColumn) -> tuple[Arro
         return refine_ticks(found, column.step / sought.step), refine_ticks(
             values, sought.step / column.step
         )
-    if found.type != values.type:  # integers, one of them with more than 64 bits
-        found, values = found.cast(BIGINT_TYPE), values.cast(BIGINT_TYPE)
+    if found.type != values.type:  # decimals, or integers with more than 64 bits
+        common = pa.decimal128(BIGINT_DIGITS, getattr(found.type, "scale", 0))
+        found, values = found.cast(common), values.cast(common)
     return found, values
 
 

@@ -646,6 +646,11 @@ def test_relations_match_categories_text_and_numbers_of_other_widths():
         (pd.Series([1, 2]), pd.Series([2.0, np.nan]), [None, 0]),
         (pd.Series([None, None], dtype=object), pd.Series([1, 2]), [None, None]),
         (pd.Series([Decimal(2), None]), pd.Series([1, 2]), [1, None]),
+        (
+            pd.Series([Decimal("2.25"), None]),
+            pd.Series([Decimal("100.50"), Decimal("2.25")]),
+            [1, None],
+        ),
         (pd.Series([2**63, 2], dtype="uint64"), pd.Series([1, 2]), [None, 1]),
         (pd.Series([10**30, 2]), pd.Series([2**64 - 1, 2], dtype="uint64"), [None, 1]),
         (

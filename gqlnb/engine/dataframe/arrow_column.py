@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from typing import Any, TypeAlias
 from uuid import UUID
 
@@ -136,7 +137,6 @@ TickArray: TypeAlias = "np.ndarray[Any, np.dtype[np.int64]]"
 BIGINT_DIGITS = 38  # the digits of a 128 bit decimal
 
 MOMENT = re.compile(r"(\d{4}-\d\d-\d\d(?:[Tt ]\d\d:\d\d(?::\d\d)?)?)(?:[.,](\d{1,9}))?(\D.*)?")
-TIME = re.compile(r"(\d\d:\d\d(?::\d\d)?)(?:[.,](\d{1,9}))?")
 
 SCALAR_DESCRIPTIONS = {
     "BigInt": f"A whole number of up to {BIGINT_DIGITS} digits, beyond the 32 bits of Int.",
@@ -153,10 +153,13 @@ SCALAR_DESCRIPTIONS = {
 }
 
 
-def read_moment(text: str) -> int:
-    """Return a moment as nanoseconds since 1970, in UTC if it has no offset."""
+def read_moment(text: str, *, is_local: bool = False) -> int:
+    """Return a moment as nanoseconds since 1970, in UTC if it has no offset.
+
+    With `is_local`, an offset is an error.
+    """
     match = MOMENT.fullmatch(text)
-    if match is None:
+    if match is None or (is_local and match[3]):
         raise ValueError
     base, digits, zone = match.groups()
     found = datetime.fromisoformat(f"{base}{zone or ''}".upper())
@@ -164,25 +167,12 @@ def read_moment(text: str) -> int:
     return (since.days * 86400 + since.seconds) * NANOSECONDS_PER_SECOND + parse_fraction(digits)
 
 
-def read_local_moment(text: str) -> int:
-    """Return a moment without a time zone as nanoseconds since 1970; an offset is an error."""
-    match = MOMENT.fullmatch(text)
-    if match is None or match[3]:
-        raise ValueError
-    return read_moment(text)
-
-
 def _read_date(text: str) -> int:
     return date.fromisoformat(text).toordinal() - date(1970, 1, 1).toordinal()
 
 
 def _read_time(text: str) -> int:
-    match = TIME.fullmatch(text)
-    if match is None:
-        raise ValueError
-    found = datetime.fromisoformat(f"1970-01-01T{match[1]}")
-    seconds = found.hour * 3600 + found.minute * 60 + found.second
-    return seconds * NANOSECONDS_PER_SECOND + parse_fraction(match[2])
+    return read_moment(f"1970-01-01T{text}", is_local=True)
 
 
 def read_decimal(value: object) -> Decimal:
@@ -223,7 +213,7 @@ READERS: tuple[tuple[str, Callable[[Any], Any], str], ...] = (
     ("DateTime", read_moment, "a moment such as '2024-02-29T12:30:00Z'"),
     (
         "LocalDateTime",
-        read_local_moment,
+        partial(read_moment, is_local=True),
         "a date and time without a time zone such as '2024-02-29T12:30:00'",
     ),
     ("Decimal", read_decimal, "a number such as '12.50'"),

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from gqlnb.http.server_rules import ServerRules
 
 SUBPROTOCOL, LEGACY_SUBPROTOCOL = "graphql-transport-ws", "graphql-ws"
-_MAX_ID_LENGTH = 256  # characters; each message of an operation repeats its id
+_MAX_ID_LENGTH = 256  # characters; each message or event of an operation repeats its id
 MAX_REASON_BYTES = 123  # UTF-8 bytes in a close frame (RFC 6455, 5.5)
 
 
@@ -164,7 +164,7 @@ class ServerProtocol:
     def _handle_subscribe(self, members: Mapping[str, object]) -> Action:
         if not self.ready:
             return self._close(4401, "Unauthorized")
-        name = _read_operation_id(members)
+        name = check_operation_id(members.get("id"), "'id'")
         request = build_request(members.get("payload"))
         if name in self.active:
             return self._close(4409, f"Subscriber for {sanitize_text(name, 60)} already exists")
@@ -172,7 +172,7 @@ class ServerProtocol:
         return StartOperation(name, request)
 
     def _handle_complete(self, members: Mapping[str, object]) -> Action | None:
-        name = _read_operation_id(members)
+        name = check_operation_id(members.get("id"), "'id'")
         if name not in self.active:
             return None  # our own `complete` has crossed it
         self.active.remove(name)
@@ -227,11 +227,11 @@ def _parse_message(message: str) -> Mapping[str, object]:
     return members
 
 
-def _read_operation_id(members: Mapping[str, object]) -> str:
-    name = members.get("id")
+def check_operation_id(name: object, member: str) -> str:
+    """Return the id that a client gives to an operation; raise BadRequestError if invalid."""
     if isinstance(name, str) and 0 < len(name) <= _MAX_ID_LENGTH:
         return name
-    msg = f"The member 'id' must be a string of 1 to {_MAX_ID_LENGTH} characters."
+    msg = f"The member {member} must be a string of 1 to {_MAX_ID_LENGTH} characters."
     raise BadRequestError(msg)
 
 

@@ -31,6 +31,7 @@ from gqlnb.document.json_codec import dump_json
 from gqlnb.document.variables import bind_variables
 from gqlnb.engine.subscription import Stream, SubscriptionArguments
 from gqlnb.http import incremental
+from gqlnb.http.graphql_ws import check_operation_id
 from gqlnb.http.handler import (
     RESOLVER_EXCEPTIONS,
     RETRY_AFTER,
@@ -499,7 +500,6 @@ async def _run_until_disconnect(
 MAX_CONNECTIONS = 100  # reserved or open, where no limit is set
 OPEN_SECONDS = 10.0  # within which a reserved stream has to be opened
 CLOSE_SECONDS = 1.0  # for operations to end
-_MAX_ID_LENGTH = 256  # characters; each event repeats the id of its operation
 _MAX_QUEUED = 64  # events; a slow client stops its operations
 _TEXT_HEADERS = {"content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff"}
 
@@ -659,10 +659,7 @@ def _parse_operation(body: bytes) -> tuple[str, Request]:
     members = load_body(body)
     request = build_request(members, raw=body)
     name = (members.get("extensions") or {}).get("operationId")
-    if isinstance(name, str) and 0 < len(name) <= _MAX_ID_LENGTH:
-        return name, request
-    msg = f"The member extensions.operationId must be a string of 1 to {_MAX_ID_LENGTH} characters."
-    raise BadRequestError(msg)
+    return check_operation_id(name, "extensions.operationId"), request
 
 
 async def _run_operation(

@@ -17,6 +17,7 @@ from hashlib import blake2b, sha256
 from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from gqlnb.document.sized_cache import SizedCache
 from gqlnb.github.query_cost import QueryCost
 from gqlnb.github.repositories import format_timestamp
 from gqlnb.github.search_syntax import parse_expression
@@ -443,7 +444,7 @@ class TokenBudgets:
 
     def __init__(self, simulation: Simulation) -> None:
         self._simulation = simulation
-        self._usages: dict[bytes, _TokenUsage] = {}
+        self._usages: SizedCache[bytes, _TokenUsage] = SizedCache(_MAX_TOKENS)
         self._lock = threading.Lock()
         self._requests = 0
         limits = (simulation.budget, simulation.pace, simulation.concurrency)
@@ -501,19 +502,12 @@ class TokenBudgets:
         # A digest, so that the memory of the process holds no tokens.
         key = sha256(named.encode("utf-8", "replace")).digest()
         with self._lock:
-            if key not in self._usages and len(self._usages) >= _MAX_TOKENS:
-                self._drop_expired(now)
-            account = self._usages.setdefault(key, fresh)
+            account = self._usages.get(key, fresh)
+            if account is fresh:
+                self._usages.add(key, fresh, 1)
             if account.reset <= now:
                 account.reset, account.used = now + HOUR_SECONDS, 0
             return account
-
-    def _drop_expired(self, now: float) -> None:
-        """Drop expired accounts, or else the oldest tenth."""
-        idle = [key for key, account in self._usages.items() if not account.running]
-        expired = [key for key in idle if self._usages[key].reset <= now]
-        for key in expired or idle[: max(1, _MAX_TOKENS // 10)]:
-            del self._usages[key]
 
     def _compute_wait(self, account: _TokenUsage, now: float) -> int | None:
         """Return the seconds that a caller has to wait, or None."""

@@ -9,6 +9,7 @@ since the stand-in cannot execute all that the engine takes.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import combinations, product
@@ -30,9 +31,11 @@ from graphql import (
     Node,
     OperationDefinitionNode,
     SelectionSetNode,
+    Token,
     VariableDefinitionNode,
     VariableNode,
     do_types_overlap,
+    get_location,
     get_named_type,
     get_nullable_type,
     is_composite_type,
@@ -47,7 +50,6 @@ from graphql import (
 )
 
 from gqlnb.document.input_coercion import has_default
-from gqlnb.github.standin.variable_errors import INT_RANGE, dump_value, locate_node, print_value
 from gqlnb.result.shape import META_FIELDS
 
 ErrorDict = dict[str, Any]
@@ -731,6 +733,47 @@ _LITERALS: dict[str, frozenset[str]] = {
     "Boolean": frozenset({"boolean_value"}),
     "ID": frozenset({"string_value", "int_value"}),
 }
+
+
+def print_value(node: Any) -> str:
+    """Return a literal on one line."""
+    kind = node.kind
+    if kind == "variable":
+        return f"${node.name.value}"
+    if kind == "list_value":
+        return f"[{', '.join(map(print_value, node.values))}]"
+    if kind == "object_value":
+        fields = (f"{each.name.value}: {print_value(each.value)}" for each in node.fields)
+        return f"{{{', '.join(fields)}}}"
+    if kind in {"string_value", "boolean_value"}:
+        return dump_value(node.value)
+    if kind == "float_value":
+        return dump_value(float(node.value))
+    return "null" if kind == "null_value" else str(node.value)
+
+
+def dump_value(value: object) -> str:
+    """Return a value as JSON, with numbers as Ruby writes them."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    if isinstance(value, float) and "e" in text and "." not in text:
+        return text.replace("e", ".0e")
+    return text
+
+
+# Beyond it plain graphql-ruby raises an exception and answers nothing, which no service does.
+INT_RANGE = range(-(2**31), 2**31)
+
+
+def locate_node(node: Node) -> dict[str, int]:
+    """Return the line and column of a node; graphql-ruby counts the bytes of a line."""
+    assert node.loc is not None  # noqa: S101 - every parsed node has its place
+    source, start = node.loc.source, node.loc.start
+    token: Token | None = node.loc.start_token
+    # Documents that are kept have no tokens; counting the lines of one with many errors takes long.
+    line, column = (token.line, token.column) if token else get_location(source, start)
+    if not source.body.isascii():
+        column = len(source.body[start + 1 - column : start].encode()) + 1
+    return {"line": line, "column": column}
 
 
 # ---------------------------------------------------------------- conflicts of fields

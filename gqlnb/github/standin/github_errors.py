@@ -8,23 +8,34 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from graphql import (
+    GraphQLEnumType,
     GraphQLError,
+    GraphQLInputObjectType,
+    GraphQLList,
+    GraphQLNonNull,
     GraphQLSyntaxError,
     Lexer,
     OperationDefinitionNode,
     Source,
     Token,
     TokenKind,
+    get_nullable_type,
     parse,
+    type_from_ast,
 )
 
 from gqlnb.document.document import suggests_near_name
-from gqlnb.github.standin.engine_rules import ErrorDict, find_engine_errors
-from gqlnb.github.standin.variable_errors import find_variable_errors
+from gqlnb.github.standin.engine_rules import (
+    INT_RANGE,
+    ErrorDict,
+    dump_value,
+    find_engine_errors,
+    locate_node,
+)
 
 if TYPE_CHECKING:
     from graphql import GraphQLSchema
@@ -260,3 +271,120 @@ def mark_names_of_github(
         ):
             error["message"] += " in this stand-in"
     return found
+
+
+# -- values of variables
+
+
+def find_variable_errors(
+    schema: GraphQLSchema, operation: OperationDefinitionNode, values: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    """Return the errors of values that the engine does not take for their variables.
+
+    Parameters
+    ----------
+    schema
+        The schema.
+    operation
+        The operation, which is valid.
+    values
+        The values by name.
+
+    Returns
+    -------
+    list of dict
+        An error for each variable, with a problem for each value in it.
+    """
+    errors = []
+    for node in operation.variable_definitions or ():
+        name, kind = node.variable.name.value, type_from_ast(schema, node.type)
+        if kind is None or (name not in values and node.default_value is not None):
+            continue
+        value = values.get(name)
+        problems = [
+            {"path": path, "explanation": explanation}
+            for path, explanation in _find_problems(value, kind)
+        ]
+        if not problems:
+            continue
+        places = ", ".join(
+            f"{'.'.join(map(str, problem['path']))} ({problem['explanation']})"
+            for problem in problems
+            if problem["path"]
+        )
+        message = f"Variable ${name} of type {kind} was provided invalid value"
+        errors.append(
+            {
+                "extensions": {"value": value, "problems": problems},
+                "locations": [locate_node(node)],
+                "message": f"{message} for {places}" if places else message,
+            }
+        )
+    return errors
+
+
+def _find_problems(value: Any, kind: Any) -> Iterator[tuple[list[Any], str]]:
+    """Yield the path and the explanation of each problem of a value."""
+    if value is None:
+        if isinstance(kind, GraphQLNonNull):
+            yield [], "Expected value to not be null"
+        return
+    kind = get_nullable_type(kind)
+    if isinstance(kind, GraphQLList):
+        for index, item in enumerate(value if isinstance(value, list) else [value]):
+            for path, explanation in _find_problems(item, kind.of_type):
+                yield [index, *path], explanation
+    elif isinstance(kind, GraphQLInputObjectType):
+        yield from _find_object_problems(value, kind)
+    elif isinstance(kind, GraphQLEnumType):
+        names = list(kind.values)
+        if value not in names:
+            yield [], f"Expected {print_json(value)} to be one of: {', '.join(names)}"
+    elif not _is_taken(value, kind.name):
+        yield [], f"Could not coerce value {print_json(value)} to {kind}"
+
+
+def _find_object_problems(
+    value: Any, kind: GraphQLInputObjectType
+) -> Iterator[tuple[list[Any], str]]:
+    if not isinstance(value, dict):
+        expected = "a key-value object responding to `to_h` or `to_unsafe_h`."
+        yield [], f"Expected {dump_value(value)} to be {expected}"
+        return
+    missing = [
+        name
+        for name, field in kind.fields.items()
+        if isinstance(field.type, GraphQLNonNull) and name not in value
+    ]
+    for name, item in [*value.items(), *((name, None) for name in missing)]:
+        if name not in kind.fields:
+            yield [name], f"Field is not defined on {kind}"
+            continue
+        for path, explanation in _find_problems(item, kind.fields[name].type):
+            yield [name, *path], explanation
+
+
+def _is_taken(value: Any, scalar: str) -> bool:
+    """Return whether the engine takes a value for a scalar; those of the schema take any."""
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    match scalar:
+        case "Int":  # 1.0 is not an Int, as in GitHub's Ruby
+            return whole and value in INT_RANGE
+        case "Float":
+            return whole or isinstance(value, float)
+        case "String":
+            return isinstance(value, str)
+        case "Boolean":
+            return isinstance(value, bool)
+        case "ID":
+            return whole or isinstance(value, str)
+    return True
+
+
+def print_json(value: object) -> str:
+    """Return a JSON value; graphql-ruby leaves out the quotes of names."""
+    if isinstance(value, dict):
+        return f"{{{','.join(f'{name}:{print_json(item)}' for name, item in value.items())}}}"
+    if isinstance(value, list):
+        return f"[{','.join(map(print_json, value))}]"
+    return dump_value(value)

@@ -11,7 +11,11 @@ from graphql import get_introspection_query
 
 from gqlnb.document.json_codec import JSONError, dump_json, load_json
 from gqlnb.errors import QueryError
-from gqlnb.github.standin.github_errors import format_request_errors, is_stopped_by_limits
+from gqlnb.github.standin.github_errors import (
+    find_variable_errors,
+    format_request_errors,
+    is_stopped_by_limits,
+)
 from gqlnb.github.standin.github_schema import (
     AUTHENTICATION_URL,
     DOCS_URL,
@@ -19,7 +23,6 @@ from gqlnb.github.standin.github_schema import (
     service,
 )
 from gqlnb.github.standin.simulation import CURRENT_METER, TokenBudgets
-from gqlnb.github.standin.variable_errors import find_variable_errors
 from gqlnb.http.handler import handle_request
 from gqlnb.http.messages import Response
 from gqlnb.http.preconditions import is_page_request

@@ -106,9 +106,7 @@ _MESSAGES = {
 }
 
 
-def find_engine_errors(
-    schema: GraphQLSchema, document: DocumentNode, *, strict: bool = False
-) -> list[ErrorDict]:
+def find_engine_errors(schema: GraphQLSchema, document: DocumentNode) -> list[ErrorDict]:
     """Return the errors of graphql-ruby's static validation.
 
     Parameters
@@ -117,9 +115,6 @@ def find_engine_errors(
         The schema.
     document
         The document, parsed with locations.
-    strict
-        Whether errors that the engine overlooks are found too: variables of the wrong type in
-        fragments before their operation, and unions without a selection.
 
     Returns
     -------
@@ -127,7 +122,7 @@ def find_engine_errors(
         The errors with ``path``, ``extensions``, ``locations`` and ``message``, in the engine's
         order; empty if the engine accepts the document.
     """
-    checker = _DocumentChecker(schema, document, strict=strict)
+    checker = _DocumentChecker(schema, document)
     checker.check_document()
     return checker.errors
 
@@ -157,16 +152,14 @@ class _DocumentChecker:
         The errors found.
     """
 
-    def __init__(self, schema: GraphQLSchema, document: DocumentNode, *, strict: bool) -> None:
+    def __init__(self, schema: GraphQLSchema, document: DocumentNode) -> None:
         self.errors: list[ErrorDict] = []
-        self._schema, self._is_strict = schema, strict
-        definitions = document.definitions
-        if strict:
-            others_last = sorted(definitions, key=lambda it: it.kind != "operation_definition")
-            definitions = tuple(others_last)
-        self._definitions = definitions
-        fragments = [node for node in definitions if isinstance(node, FragmentDefinitionNode)]
-        self._fragments = {node.name.value: node for node in fragments}
+        self._schema, self._definitions = schema, document.definitions
+        self._fragments = {
+            node.name.value: node
+            for node in document.definitions
+            if isinstance(node, FragmentDefinitionNode)
+        }
         self._used_fragments: dict[int, list[str]] = {}  # their names, by the id of a definition
         self._conflicts = FieldConflictFinder(self._fragments, schema, self._get_field)
         self._path: list[Any] = []
@@ -331,7 +324,7 @@ class _DocumentChecker:
     def _check_known_field(self, node: FieldNode, definition: Any) -> None:
         name, kind = node.name.value, get_named_type(definition.type)
         self._check_conflicts(node, kind)
-        reason = _find_selection_mismatch(node, kind, unions=self._is_strict)
+        reason = _find_selection_mismatch(node, kind)
         if reason is not None:
             message = f"{reason[0]} (field '{name}' returns {kind} but has {reason[1]})"
             words = {"nodeName": f"field '{name}'", "typeName": kind.name, "_message": message}
@@ -652,7 +645,7 @@ def _find_repeated(nodes: Iterable[Any], get_name: Any) -> Iterator[tuple[str, l
     return ((name, group) for name, group in groups.items() if len(group) > 1)
 
 
-def _find_selection_mismatch(node: FieldNode, kind: Any, *, unions: bool) -> tuple[str, str] | None:
+def _find_selection_mismatch(node: FieldNode, kind: Any) -> tuple[str, str] | None:
     """Return what is wrong with having a selection, or none, and what was found; or None."""
     selections = node.selection_set.selections if node.selection_set else ()
     if selections and is_scalar_type(kind):
@@ -660,7 +653,7 @@ def _find_selection_mismatch(node: FieldNode, kind: Any, *, unions: bool) -> tup
         names = ", ".join(_name_selection(each) for each in selections)
         given = f"inline fragments [{names}]" if inline else f"selections [{names}]"
         return "Selections can't be made on scalars", given
-    if not selections and is_composite_type(kind) and (unions or not is_union_type(kind)):
+    if not selections and is_composite_type(kind):
         suggestion = f"Did you mean '{node.name.value} {{ ... }}'?"
         return "Field must have selections", f"no selections. {suggestion}"
     return None

@@ -244,8 +244,8 @@ def format_request_errors(
         return mark_names_of_github(found, errors, text)
     if operation is not None:
         found = find_variable_errors(schema, operation, request.get("variables") or {})
-    # The engine takes a few documents that the stand-in cannot execute.
-    found = found or find_engine_errors(schema, document, strict=True)
+    # The engine takes a few documents that the stand-in cannot execute, such as one with a variable
+    # of the wrong type in a fragment before its operation.
     kept = ("locations", "message")
     return found or [{key: error[key] for key in kept if key in error} for error in errors]
 

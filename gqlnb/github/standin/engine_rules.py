@@ -63,6 +63,7 @@ _LOCATION_WORDS = {
     DirectiveLocation.FRAGMENT_DEFINITION: "fragment definitions",
     DirectiveLocation.FRAGMENT_SPREAD: "fragment spreads",
     DirectiveLocation.INLINE_FRAGMENT: "inline fragments",
+    DirectiveLocation.VARIABLE_DEFINITION: "variable definitions",
 }
 
 
@@ -75,7 +76,7 @@ _MESSAGES = {
     "argumentNotUnique": 'There can be only one argument named "{name}"',
     "cannotSpreadFragment": "Fragment{_name} on {typeName} can't be spread inside {parentName}",
     "defaultValueInvalidType": "Default value for ${variableName} doesn't match type {typeName}",
-    "directiveCannotBeApplied": "{_message}",
+    "directiveCannotBeApplied": "'@{name}' can't be applied to {targetName} (allowed: {_allowed})",
     "directiveNotUniqueForLocation": 'The directive "{directiveName}" can only be used once at '
     "this location.",
     "fieldConflict": "Field '{fieldName}' has {_kind} conflict: {conflicts}?",
@@ -413,19 +414,13 @@ class _DocumentChecker:
     def _add_location_error(
         self, node: DirectiveNode, location: DirectiveLocation, allowed: Sequence[DirectiveLocation]
     ) -> None:
-        name, word = node.name.value, _LOCATION_WORDS.get(location)
-        if word is None:
-            words = {"targetName": "GraphQL::Language::Nodes::VariableDefinition"}
-            message = f"Directives can't be applied to {words['targetName']}s"
-        else:
-            words = {"targetName": word, "name": name}
-            places = ", ".join(
-                _LOCATION_WORDS.get(place, "")
-                for place in allowed
-                if place.name != "DIRECTIVE_DEFINITION"  # of graphql-core 3.3 only
-            )
-            message = f"'@{name}' can't be applied to {word} (allowed: {places})"
-        self._add_error("directiveCannotBeApplied", [node], _message=message, **words)
+        places = ", ".join(
+            _LOCATION_WORDS.get(place, "")
+            for place in allowed
+            if place.name != "DIRECTIVE_DEFINITION"  # of graphql-core 3.3 only
+        )
+        words = {"targetName": _LOCATION_WORDS[location], "name": node.name.value}
+        self._add_error("directiveCannotBeApplied", [node], _allowed=places, **words)
 
     # ---------------------------------------------------------------- arguments
 
@@ -467,17 +462,13 @@ class _DocumentChecker:
 
     def _check_values(self, value: Any, definition: Any) -> None:
         """Note the variables of a value, and check the input objects in it."""
-        nodes = [node for node in _flatten_list(value) if node.kind in _NODE_VALUES]
-        firsts: dict[str, int] = {}
-        for place, node in enumerate(nodes):
+        for place, node in enumerate(_flatten_list(value)):
             if node.kind == "variable":
                 use = _VariableUse(node, self._definition, tuple(self._path))
                 self._uses[-1][1][node.name.value] = use
             elif node.kind == "object_value":
-                # The index is that of the first equal one of the items that are nodes in Ruby.
-                first = firsts.setdefault(print_value(node), place)
                 kind = definition and get_nullable_type(definition.type)
-                index = [first] if isinstance(kind, GraphQLList) else []
+                index = [place] if isinstance(kind, GraphQLList) else []
                 self._path += index
                 self._check_input_object(node, definition)
                 del self._path[len(self._path) - len(index) :]
@@ -508,9 +499,7 @@ class _DocumentChecker:
         self, node: Any, above: Node, owner: _ArgumentOwner, definition: Any
     ) -> None:
         """Check the type of a literal, unless something else is wrong with it."""
-        if node.value.kind == "variable" or tuple(self._path) in self._marked:
-            return
-        if _is_valid_literal(node.value, definition.type):
+        if tuple(self._path) in self._marked or _is_valid_literal(node.value, definition.type):
             return
         text = print_value(node.value)
         self._add_error(
@@ -662,10 +651,6 @@ def _find_selection_mismatch(node: FieldNode, kind: Any) -> tuple[str, str] | No
 def _name_selection(node: Any) -> str:
     named = node.type_condition if isinstance(node, InlineFragmentNode) else node
     return named.name.value if named else "..."
-
-
-# What has an object of its own in graphql-ruby's AST; other literals are plain values.
-_NODE_VALUES = frozenset({"variable", "object_value", "enum_value", "null_value"})
 
 
 def _flatten_list(value: Any) -> Iterator[Any]:

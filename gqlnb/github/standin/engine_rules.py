@@ -376,14 +376,14 @@ class _DocumentChecker:
         )
 
     def _check_conflicts(self, node: Any, kind: Any) -> None:
-        for conflict in self._conflicts.find_conflicts(node, kind):
+        for (what, name), fields in self._conflicts.find_conflicts(node, kind):
             self._add_error(
                 "fieldConflict",
-                conflict.nodes,
+                [node for node, _ in fields.values()],
                 path=(),
-                fieldName=conflict.name,
-                conflicts=" or ".join(conflict.texts),
-                _kind={"argument": "an argument", "field": "a field"}[conflict.kind],
+                fieldName=name,
+                conflicts=" or ".join(text for _, text in fields.values()),
+                _kind={"argument": "an argument", "field": "a field"}[what],
             )
 
     # ---------------------------------------------------------------- directives
@@ -760,32 +760,9 @@ def locate_node(node: Node) -> dict[str, int]:
 MAX_PAIRS = 5_000
 
 
-class FieldConflict:
-    """Nodes of one response name that differ.
-
-    Attributes
-    ----------
-    kind
-        ``"field"`` or ``"argument"``: what differs.
-    name
-        The response name.
-    nodes, texts
-        The fields, and the text of what differs in each.
-    """
-
-    def __init__(self, kind: str, name: str) -> None:
-        self.kind, self.name = kind, name
-        self.nodes: list[Node] = []
-        self.texts: list[str] = []
-        self._seen: set[str] = set()
-
-    def add_node(self, node: Node, text: str) -> None:
-        """Add a field, unless one of the same text is there."""
-        printed = print_ast(node)
-        if printed not in self._seen:
-            self._seen.add(printed)
-            self.nodes.append(node)
-            self.texts.append(text)
+# "field" or "argument", whichever differs, and the response name; then, by the text of each field,
+# its node, and its name or its arguments.
+_Conflict = tuple[tuple[str, str], dict[str, tuple[Node, str]]]
 
 
 class _TooManyPairsError(Exception):
@@ -817,17 +794,17 @@ class FieldConflictFinder:
         get_field: Callable[[Any, str], Any],
     ) -> None:
         self._fragments, self._schema, self._get_field = fragments, schema, get_field
-        self._conflicts: dict[tuple[str, str], FieldConflict] = {}
+        self._conflicts = dict[tuple[str, str], dict[str, tuple[Node, str]]]()
         self._compared: set[tuple[int, int]] = set()  # so that each conflict is found once
 
-    def find_conflicts(self, node: Any, kind: Any) -> list[FieldConflict]:
+    def find_conflicts(self, node: Any, kind: Any) -> list[_Conflict]:
         """Return the conflicts below an operation or a field of a type."""
         self._conflicts = {}
         with suppress(_TooManyPairsError):
             for name, group in self._collect(node.selection_set, kind).items():
                 for one, other in combinations(group, 2):
                     self._compare_fields(name, one, other)
-        return sorted(self._conflicts.values(), key=lambda conflict: conflict.kind != "field")
+        return sorted(self._conflicts.items(), key=lambda conflict: conflict[0][0] != "field")
 
     def _collect(
         self, selection_set: SelectionSetNode | None, kind: Any
@@ -888,9 +865,9 @@ class FieldConflictFinder:
     def _add_conflict(
         self, kind: str, name: str, nodes: Sequence[Node], texts: Sequence[str]
     ) -> None:
-        conflict = self._conflicts.setdefault((kind, name), FieldConflict(kind, name))
+        fields = self._conflicts.setdefault((kind, name), {})
         for node, text in zip(nodes, texts, strict=True):
-            conflict.add_node(node, text)
+            fields.setdefault(print_ast(node), (node, text))
 
 
 def _print_arguments(node: FieldNode) -> dict[str, str]:

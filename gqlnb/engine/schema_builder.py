@@ -79,7 +79,7 @@ def build_sdl_schema(sdl: str) -> GraphQLSchema:
         msg = f"SDL is text; got {type(sdl).__name__}.{advice}"
         raise SchemaError(msg)
     with pause_collector():
-        schema, errors = _build_schema(parse_sdl(sdl), strict=True)
+        schema, errors = _build_schema(sdl, strict=True)
         if schema is not None:
             errors = validate_schema(schema)
     if schema is None or errors:
@@ -88,62 +88,34 @@ def build_sdl_schema(sdl: str) -> GraphQLSchema:
     return schema
 
 
-class ParsedSdl(NamedTuple):
-    """SDL parsed and validated.
-
-    Attributes
-    ----------
-    document
-        The document; None if no schema can be built of it.
-    errors
-        The errors found.
-    """
-
-    document: DocumentNode | None
-    errors: list[GraphQLError]
-
-
-def parse_sdl(sdl: str, *, locations: bool = True) -> ParsedSdl:
-    """Parse and validate SDL, with the locations of its nodes or without."""
-    if not sdl.strip():
-        advice = "The SDL is empty. Write at least: type Query { hello: String }"
-        return ParsedSdl(None, [GraphQLError(advice)])
-    try:
-        with pause_collector():
-            document = parse(sdl, no_location=not locations)
-            # An operation in the place of a schema is reported by this error alone.
-            if errors := _find_operation_errors(document):
-                return ParsedSdl(None, errors)
-            return ParsedSdl(document, validate_sdl(document))
-    except GraphQLError as error:
-        if FILE_NAME.fullmatch(sdl.strip()):
-            advice = "This is the name of a file. Give its text: pathlib.Path(name).read_text()."
-            return ParsedSdl(None, [GraphQLError(advice)])
-        return ParsedSdl(None, [error])
-    except RecursionError:
-        return ParsedSdl(None, [GraphQLError("The SDL is nested too deeply to parse.")])
-
-
-def _build_schema(
-    parsed: ParsedSdl, *, strict: bool
-) -> tuple[GraphQLSchema | None, list[GraphQLError]]:
+def _build_schema(sdl: str, *, strict: bool) -> tuple[GraphQLSchema | None, list[GraphQLError]]:
     """Return the schema of SDL, None if it can't be built, and the errors found.
 
-    With `strict`, an error in the SDL prevents building; else only one that makes it impossible.
+    With `strict`, an error in the SDL prevents building, and has its location; else only one that
+    makes it impossible does.
     """
-    document, errors = parsed
-    if document is None or (errors and strict):
-        return None, errors
+    if not sdl.strip():
+        advice = "The SDL is empty. Write at least: type Query { hello: String }"
+        return None, [GraphQLError(advice)]
+    schema: GraphQLSchema | None = None
     try:
         with pause_collector():
-            found = build_ast_schema(document, assume_valid=not strict, assume_valid_sdl=True)
-            return found, errors
+            document = parse(sdl, no_location=not strict)
+            # An operation in the place of a schema is reported by this error alone.
+            misplaced = _find_operation_errors(document)
+            errors = misplaced or validate_sdl(document)
+            if not misplaced and not (errors and strict):
+                schema = build_ast_schema(document, assume_valid=not strict, assume_valid_sdl=True)
     except GraphQLError as error:
-        return None, [error]
+        errors = [error]
+        if FILE_NAME.fullmatch(sdl.strip()):
+            advice = "This is the name of a file. Give its text: pathlib.Path(name).read_text()."
+            errors = [GraphQLError(advice)]
     except (TypeError, ValueError) as error:  # an undefined type, or one of the wrong kind
-        return None, [GraphQLError(sanitize_text(error, 200))]
+        errors = [GraphQLError(sanitize_text(error, 200))]
     except RecursionError:
-        return None, [GraphQLError("The SDL is nested too deeply to parse.")]
+        errors = [GraphQLError("The SDL is nested too deeply to parse.")]
+    return schema, errors
 
 
 def enable_large_integers(schema: GraphQLSchema) -> None:
@@ -263,9 +235,9 @@ def load_sdl(sdl: str, whence: str, *, validate: bool = False) -> LoadedSchema:
     SchemaError
         If it does not parse, is a query, or refers to an undefined type.
     """
-    schema, errors = _build_schema(parse_sdl(sdl, locations=False), strict=False)
+    schema, errors = _build_schema(sdl, strict=False)
     if schema is None:
-        errors = parse_sdl(sdl).errors or errors  # all of them, with their locations
+        errors = _build_schema(sdl, strict=True)[1] or errors  # all of them, with their locations
         raise SchemaError(text=sdl, problems=build_problems(errors))
     _require_query_type(schema, whence)
     if validate and not errors:

@@ -285,9 +285,8 @@ def load_introspection(data: Value, whence: str) -> LoadedSchema:
     schema, reason = build_introspected(data)
     # Repaired only after a failure, since this copies the whole result.
     if schema is None:
-        mended, dropped, has_new_locations = remove_unreadable_parts(data)
-        if dropped or has_new_locations:
-            schema, reason = build_introspected(mended)
+        mended, dropped = remove_unreadable_parts(data)
+        schema, reason = build_introspected(mended)
         if dropped:
             notes.append(
                 f"{whence} has default values that are no GraphQL, which are left out: "
@@ -334,36 +333,29 @@ def _join_first(names: Sequence[str]) -> str:
     return f"{', '.join(names[:MAX_MISTAKES_SHOWN])}{more}"
 
 
-def remove_unreadable_parts(data: dict[str, Any]) -> tuple[dict[str, Any], list[str], bool]:
+def remove_unreadable_parts(data: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
     """Return a copy without what graphql-core cannot read of an introspection result.
 
-    Returns
-    -------
-    (dict, list of str, bool)
-        The copy, the paths of the default values that are not GraphQL, and whether directives had
-        locations that this version does not know, as those of a later specification are.
+    These are default values that are not GraphQL, whose paths are returned too, and locations of
+    directives that this version does not know, as those of a later specification are.
     """
     try:
         copied = deepcopy(data)
     except RecursionError:
-        return data, [], False
+        return data, []
     dropped: list[str] = []
     for path, value in iterate_inputs(copied["__schema"]):
         default = value.get("defaultValue")
         if default is not None and not is_constant(default):
             value["defaultValue"] = None
             dropped.append(sanitize_text(path, 80))
-    has_new_locations = False
-    directives = _list_objects(copied["__schema"].get("directives"))
-    for directive in directives:
-        names = directive.get("locations")
-        if isinstance(names, list):
-            known = [name for name in names if name in DIRECTIVE_LOCATIONS]
-            has_new_locations = has_new_locations or len(known) < len(names)
-            directive["locations"] = known
-    if has_new_locations:  # a directive without locations cannot be written as SDL
-        copied["__schema"]["directives"] = [it for it in directives if it.get("locations") != []]
-    return copied, dropped, has_new_locations
+    directives = copied["__schema"].get("directives")
+    for directive in _list_objects(directives):
+        if isinstance(names := directive.get("locations"), list):
+            directive["locations"] = [name for name in names if name in DIRECTIVE_LOCATIONS]
+            if not directive["locations"]:  # such a one cannot be written as SDL
+                directives.remove(directive)
+    return copied, dropped
 
 
 def iterate_inputs(schema: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -167,7 +167,7 @@ class _DocumentChecker:
         self._marked: set[tuple[Any, ...]] = set()  # the paths of the errors, and those above
         self._definition: _Definition | None = None
         self._declared: dict[str, VariableDefinitionNode] = {}
-        self._uses: list[tuple[_Definition, dict[str, _VariableUse]]] = []
+        self._uses: dict[int, dict[str, _VariableUse]] = {}  # by the id of a definition
         self._operations: dict[str | None, list[Node]] = {}
         self._placed_spreads: list[tuple[FragmentSpreadNode, Any, tuple[Any, ...]]] = []
 
@@ -229,7 +229,7 @@ class _DocumentChecker:
             self._add_error("variableNotUnique", nodes, variableName=shared)
         self._declared = {each.variable.name.value: each for each in variables}
         declared = {key: _VariableUse(None, None, tuple(self._path)) for key in self._declared}
-        self._uses.append((node, declared))
+        self._uses[id(node)] = declared
         if root is None:
             self._add_error(f"missing{kind.title()}Configuration", [node])
             return
@@ -245,7 +245,7 @@ class _DocumentChecker:
         kind = self._check_type_condition(node)
         if kind is None:
             return
-        self._uses.append((node, {}))
+        self._uses[id(node)] = {}
         self._definition = node
         self._used_fragments[id(node)] = []
         self._check_selections(node.selection_set, kind, node)
@@ -465,7 +465,7 @@ class _DocumentChecker:
         for place, node in enumerate(_flatten_list(value)):
             if node.kind == "variable":
                 use = _VariableUse(node, self._definition, tuple(self._path))
-                self._uses[-1][1][node.name.value] = use
+                self._uses[id(self._definition)][node.name.value] = use
             elif node.kind == "object_value":
                 kind = definition and get_nullable_type(definition.type)
                 index = [place] if isinstance(kind, GraphQLList) else []
@@ -548,15 +548,12 @@ class _DocumentChecker:
 
     def _check_variable_uses(self) -> None:
         """Check that operations use the variables that they declare, and no others."""
-        fragments: dict[str, tuple[_Definition, dict[str, _VariableUse]]] = {}
-        for node, uses in self._uses:
-            if isinstance(node, FragmentDefinitionNode):
-                fragments.setdefault(node.name.value, (node, uses))
-        for operation, uses in self._uses:
+        for operation in self._definitions:
             if not isinstance(operation, OperationDefinitionNode):
                 continue
+            uses = self._uses[id(operation)]
             declared = {each.variable.name.value for each in operation.variable_definitions or ()}
-            self._merge_fragment_uses(operation, uses, fragments, set())
+            self._merge_fragment_uses(operation, uses, set())
             for name, use in uses.items():
                 if use.node is None:
                     self._add_variable_error(name, operation, operation, use.path)
@@ -565,19 +562,15 @@ class _DocumentChecker:
                     self._add_variable_error(name, use.node, use.user, use.path)
 
     def _merge_fragment_uses(
-        self,
-        node: _Definition,
-        uses: dict[str, _VariableUse],
-        fragments: Mapping[str, tuple[_Definition, dict[str, _VariableUse]]],
-        visited: set[str],
+        self, node: _Definition, uses: dict[str, _VariableUse], visited: set[str]
     ) -> None:
         names = [n for n in self._used_fragments.get(id(node), ()) if n not in visited]
         for name in names:
-            if name in fragments:
+            fragment = self._fragments.get(name)
+            if fragment is not None and id(fragment) in self._uses:
                 visited.add(name)
-                fragment, inner = fragments[name]
-                uses.update(inner)
-                self._merge_fragment_uses(fragment, uses, fragments, visited)
+                uses.update(self._uses[id(fragment)])
+                self._merge_fragment_uses(fragment, uses, visited)
 
     def _add_variable_error(self, name: str, node: Node, user: Any, path: Sequence[Any]) -> None:
         code = "variableNotDefined" if isinstance(node, VariableNode) else "variableNotUsed"

@@ -317,21 +317,18 @@ def negotiate_parts(accept: str | None) -> PartFormat | None:
     that read both forms name the one they prefer first. The form is that of 2022, unless
     ``incrementalSpec=v0.2`` asks for that of 2023.
     """
-    best: tuple[float, bool] | None = None
-    chosen = None
-    for media, weight, parameters in split_accept(accept or ""):
-        if media not in {MULTIPART_MIXED, EVENT_STREAM} or not weight:
-            continue
-        is_mixed = media == MULTIPART_MIXED
-        if best is None or (weight, is_mixed) > best:
-            best = (weight, is_mixed)
-            legacy = parameters.get("incrementalspec", "").lower() != _NEWER_FORM
-            chosen = PartFormat(
-                "multipart/mixed" if is_mixed else "text/event-stream",
-                legacy,
-                _choose_boundary(parameters),
-            )
-    return chosen
+    ranges = [
+        (weight, media == MULTIPART_MIXED, parameters)
+        for media, weight, parameters in split_accept(accept or "")
+        if media in {MULTIPART_MIXED, EVENT_STREAM} and weight
+    ]
+    if not ranges:
+        return None
+    _, is_mixed, parameters = max(ranges, key=lambda entry: entry[:2])
+    is_legacy = parameters.get("incrementalspec", "").lower() != _NEWER_FORM
+    media_type: Literal["multipart/mixed", "text/event-stream"]
+    media_type = "multipart/mixed" if is_mixed else "text/event-stream"
+    return PartFormat(media_type, is_legacy, _choose_boundary(parameters))
 
 
 @lru_cache(maxsize=64)

@@ -789,10 +789,13 @@ class FieldConflictFinder:
         self._fragments, self._schema, self._get_field = fragments, schema, get_field
         self._conflicts = dict[tuple[str, str], dict[str, tuple[Node, str]]]()
         self._compared: set[tuple[int, int]] = set()  # so that each conflict is found once
+        self._pairs = 0
 
     def find_conflicts(self, node: Any, kind: Any) -> list[_Conflict]:
         """Return the conflicts below an operation or a field of a type."""
         self._conflicts = {}
+        if self._pairs > MAX_PAIRS:
+            return []
         with suppress(_TooManyPairsError):
             for name, group in self._collect(node.selection_set, kind).items():
                 for one, other in combinations(group, 2):
@@ -831,14 +834,15 @@ class FieldConflictFinder:
                 spreads.append(node.name.value)  # type: ignore[attr-defined]
 
     def _compare_fields(self, name: str, one: _Field, other: _Field) -> None:
+        self._pairs += 1
+        if self._pairs > MAX_PAIRS:
+            raise _TooManyPairsError
         nodes, parents = (one.node, other.node), (one.parent, other.parent)
         pair = id(nodes[0]), id(nodes[1])
         is_exclusive = parents[0] is not parents[1] and all(map(is_object_type, parents))
         if is_exclusive or nodes[0] is nodes[1] or pair in self._compared:
             return
         self._compared.add(pair)
-        if len(self._compared) > MAX_PAIRS:
-            raise _TooManyPairsError
         names = [node.name.value for node in nodes]
         if names[0] != names[1]:
             self._add_conflict("field", name, nodes, names)

@@ -144,9 +144,20 @@ def test_a_required_variable_may_have_a_default(ask):
     assert error["extensions"]["code"] == "defaultValueInvalidType"
 
 
-def test_many_equal_fields_are_not_compared_without_end():
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{ nope " + "viewer { login } " * 10_000 + "}",
+        "{ nope "
+        + "viewer { ...F } " * 200
+        + "} fragment F on User { "
+        + " ".join(f"a{number}: login" for number in range(1_400))
+        + " }",
+    ],
+    ids=["fields", "fragments"],
+)
+def test_many_equal_fields_are_not_compared_without_end(text):
     """In pairs, these would take minutes."""
-    text = "{ nope " + "viewer { login } " * 10_000 + "}"
     began, schema = perf_counter(), github.schema().graphql
     errors = format_request_errors([{"message": ""}], {"query": text}, schema)
     assert [error["extensions"]["code"] for error in errors] == ["undefinedField"]

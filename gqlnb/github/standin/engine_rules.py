@@ -50,7 +50,7 @@ from graphql import (
 )
 
 from gqlnb.document.input_coercion import has_default
-from gqlnb.result.shape import META_FIELDS
+from gqlnb.document.validation import META_FIELDS
 
 ErrorDict = dict[str, Any]
 _Definition = OperationDefinitionNode | FragmentDefinitionNode

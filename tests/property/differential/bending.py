@@ -11,15 +11,13 @@ from graphql import (
     REMOVE,
     ExecutionResult,
     GraphQLError,
-    GraphQLNonNull,
     VariableNode,
     Visitor,
     default_field_resolver,
-    is_interface_type,
-    is_non_null_type,
     visit,
 )
 from graphql.language import BooleanValueNode
+from graphql.pyutils import Path
 
 from gqlnb.engine.graphql_compat import IS_GRAPHQL_33, BaseExecutor
 from tests.property.differential import reference
@@ -117,17 +115,6 @@ def methods(**members: Any) -> Execute:
 # Documents
 
 
-def first_of_each(node: Any, _: Any) -> Any:
-    """Keep only the first selection for each name in the answer."""
-    kept: dict[Any, Any] = {}
-    for selection in node.selections:
-        alias = getattr(selection, "alias", None)
-        plain = hasattr(selection, "alias")
-        key = (alias or selection.name).value if plain else selection
-        kept.setdefault(key, selection)
-    return changed(node, selections=tuple(kept.values()))
-
-
 def changed(node: Any, **members: Any) -> Any:
     """Return a node with other members."""
     copy = node.__copy__()
@@ -144,13 +131,6 @@ def no_directive(name: str, *, lifted: bool) -> Callable[[Any, Any], Any]:
         return REMOVE if node.name.value == name and bool(given) == lifted else None
 
     return change
-
-
-def no_interface(node: Any, schema: Any) -> Any:
-    """Leave out inline fragments on interfaces."""
-    condition = node.type_condition
-    kind = condition and schema.get_type(condition.name.value)
-    return REMOVE if is_interface_type(kind) else None
 
 
 def first_variables() -> Execute:
@@ -184,12 +164,6 @@ def first_variables() -> Execute:
     return execute
 
 
-def first_operation(given: dict[str, Any]) -> None:
-    """Forget which operation was asked for, as long as that is no error."""
-    if given.get("operation_name") != "Nobody":
-        given["operation_name"] = None
-
-
 # Resolvers
 
 
@@ -201,37 +175,15 @@ def twice(next_: Any, source: Any, info: Any, /, **args: Any) -> Any:
     return next_(source, info, **args)
 
 
-def no_defaults(next_: Any, source: Any, info: Any, /, **args: Any) -> Any:
-    """Leave out arguments that are as by default."""
-    known = info.parent_type.fields.get(info.field_name)
-    for name, definition in known.args.items() if known else ():
-        if args.get(name, known) == definition.default_value:
-            del args[name]
-    return next_(source, info, **args)
-
-
 def no_exceptions(next_: Any, source: Any, info: Any, /, **args: Any) -> Any:
     """Take a returned exception for null."""
     result = next_(source, info, **args)
     return None if isinstance(result, Exception) else result
 
 
-def everything_caught(next_: Any, source: Any, info: Any, /, **args: Any) -> Any:
-    """Catch what no executor may catch."""
-    try:
-        return next_(source, info, **args)
-    except BaseException as error:
-        raise ValueError(str(error)) from None
-
-
-def other_info(**members: Callable[[Any], Any]) -> Callable[..., Any]:
-    """Return a middleware that hands on another info."""
-
-    def call(next_: Any, source: Any, info: Any, /, **args: Any) -> Any:
-        other = {name: change(info) for name, change in members.items()}
-        return next_(source, info._replace(**other), **args)
-
-    return call
+def last_key(next_: Any, source: Any, info: Any, /, **args: Any) -> Any:
+    """Hand on an info whose path is its last key."""
+    return next_(source, info._replace(path=Path(None, info.path.key, None)), **args)
 
 
 def first_resolvers() -> Execute:
@@ -259,41 +211,12 @@ def one_kind_of_rows() -> Execute:
     return fields(read)
 
 
-def by_item(source: Any, info: Any, /, **args: Any) -> Any:
-    """Read a dict by item, not by `get`."""
-    if isinstance(source, dict) and info.field_name in source:
-        value = source[info.field_name]
-        return value(info, **args) if callable(value) else value
-    return default_field_resolver(source, info, **args)
-
-
-def own_attributes(source: Any, info: Any, /, **args: Any) -> Any:
-    """Read an object's own attributes only, not its class's."""
-    if not isinstance(source, Mapping) and hasattr(source, "__dict__"):
-        source = vars(source)
-    return default_field_resolver(source, info, **args)
-
-
-def no_calls(source: Any, info: Any, /, **args: Any) -> Any:
-    """Take methods for values."""
-    if isinstance(source, Mapping):
-        return source.get(info.field_name)
-    return getattr(source, info.field_name, None)
-
-
 # Completion
 
 
 def propagates_nothing(self: Any, error: Any, kind: Any, *rest: Any) -> Any:
     """Keep the null where it is."""
     return BaseExecutor.handle_field_error(self, error, graphql.get_nullable_type(kind), *rest)
-
-
-def propagates_items(self: Any, error: Any, kind: Any, *rest: Any) -> Any:
-    """Let a failed item fail its list."""
-    if isinstance(rest[-1].key, int) and not is_non_null_type(kind):
-        kind = GraphQLNonNull(kind)
-    return BaseExecutor.handle_field_error(self, error, kind, *rest)
 
 
 def list_as(change: Callable[[Any], Any]) -> Execute:
@@ -307,18 +230,6 @@ def list_as(change: Callable[[Any], Any]) -> Execute:
     return methods(complete_list_value=complete)
 
 
-def partial(result: Any) -> Any:
-    """Read an iterable as far as it goes."""
-    if not inspect.isgenerator(result):
-        return result
-    items: list[Any] = []
-    try:
-        items.extend(result)
-    except Exception:
-        return items
-    return items
-
-
 def leaf_as(change: Callable[[Any, Any], Any]) -> Execute:
     """Return an executor that leaves some leaves as they are: `change` returns None for others."""
 
@@ -327,15 +238,6 @@ def leaf_as(change: Callable[[Any, Any], Any]) -> Execute:
         return BaseExecutor.complete_leaf_value(kind, result) if left is None else left
 
     return methods(complete_leaf_value=staticmethod(complete))
-
-
-def no_is_type_of(self: Any, kind: Any, *rest: Any) -> Any:
-    """Take every object for what it should be."""
-    asked, kind.is_type_of = kind.is_type_of, None
-    try:
-        return BaseExecutor.complete_object_value(self, kind, *rest)
-    finally:
-        kind.is_type_of = asked
 
 
 def any_type(self: Any, name: Any, *rest: Any) -> Any:
@@ -361,13 +263,6 @@ def nulled_errors() -> Execute:
 # The whole
 
 
-def raised(result: ExecutionResult) -> ExecutionResult:
-    """Raise the error of a request that was not executed."""
-    if result.data is None and result.errors and result.errors[0].path is None:
-        raise result.errors[0]
-    return result
-
-
 def always_later(*args: Any, **given: Any) -> Any:
     """Return an awaitable, needed or not."""
 
@@ -386,12 +281,6 @@ def turned(result: ExecutionResult) -> ExecutionResult:
 def setting(name: str, change: Callable[[Any], Any]) -> Callable[[GraphQLError], None]:
     """Return a change of one attribute."""
     return lambda error: setattr(error, name, change(getattr(error, name)))
-
-
-def not_null(given: dict[str, Any]) -> None:
-    """Forget variables that are null."""
-    variables = given.get("variable_values") or {}
-    given["variable_values"] = {key: item for key, item in variables.items() if item is not None}
 
 
 def only(kind: type, change: Callable[[Any], Any]) -> Callable[[Any], Any]:

@@ -69,8 +69,10 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     """
     if config.option.markexpr != "not slow" or collection_path.suffix != ".py":
         return None
-    named = [config.invocation_params.dir / argument for argument in config.args]
-    is_named = any(len(it.relative_to(ROOT).parts) > 1 for it in named if it.is_relative_to(ROOT))
+    places = [config.invocation_params.dir / argument for argument in config.args]
+    is_named = config.args_source is not pytest.Config.ArgsSource.TESTPATHS and any(
+        len(it.relative_to(ROOT).parts) > 1 for it in places if it.is_relative_to(ROOT)
+    )
     return True if is_slow(collection_path) and not is_named else None
 
 

@@ -64,6 +64,7 @@ def wheel(root, tmp_path_factory):
     return next(folder.glob("*.whl"))
 
 
+@pytest.mark.slow  # a build takes longer than any other test
 def test_the_wheel_is_complete(wheel, root):
     """It has code, data, types, notebooks and licence, and no other files."""
     names = set(ZipFile(wheel).namelist())
@@ -86,6 +87,7 @@ def test_the_wheel_is_complete(wheel, root):
     assert any(name.endswith("licenses/LICENSE") for name in info)
 
 
+@pytest.mark.slow
 def test_the_wheel_works_without_the_checkout(wheel, tmp_path):
     """Unpacked elsewhere, it can be imported and run queries."""
     ZipFile(wheel).extractall(tmp_path / "site")

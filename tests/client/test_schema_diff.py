@@ -20,6 +20,7 @@ from graphql import (
 import gqlnb
 from gqlnb import Client, OptionError, QueryError, Schema, SchemaError, serve
 from gqlnb.client.schema_diff import compare_schemas
+from gqlnb.client.schema_sources import read_schema
 from tests.client.faults import Endpoint, json_answer
 from tests.client.inspector_verdicts import BASE as INSPECTED
 from tests.client.inspector_verdicts import CHANGES
@@ -285,15 +286,16 @@ def test_single_changes_are_as_grave_as_to_graphql_inspector(change, monkeypatch
     name, text, replacement, verdict, place = change
     after = INSPECTED.replace(text, replacement) if text else INSPECTED + replacement
     severity = OTHER_SEVERITIES.get(name, verdict)
-    for prepare in (str, introspect):
+    for prepare in (read, introspect):
         if prepare is introspect and "applied" in name:
             continue
-        found = gqlnb.diff(prepare(INSPECTED), prepare(after))
+        schema = prepare(after)
+        found = gqlnb.diff(prepare(INSPECTED), schema)
         assert found[0].severity == severity
         assert (severity, place) in {(each.severity, each.place) for each in found}
         assert len({(each.place, each.kind) for each in found}) == len(found)
-        assert gqlnb.diff(prepare(after), prepare(after)).changes == ()
-    touching = compare_schemas(build_schema(INSPECTED), build_schema(after), [], "x")
+        assert gqlnb.diff(schema, schema).changes == ()
+    touching = compare_schemas(read(INSPECTED), read(after), [], "x")
     assert bool(touching) is (severity != "safe")
 
 
@@ -313,6 +315,12 @@ def test_an_input_that_must_be_given_now_is_a_breaking_change(kind, before, now,
     changes = gqlnb.diff(kind % before + rest, kind % now + rest)
     assert [change.severity for change in changes] == [severity]
     assert len(changes.breaking) == (severity == "breaking")
+
+
+@cache
+def read(sdl: str) -> Any:
+    """Return a schema of SDL, as a client reads it."""
+    return read_schema(sdl).graphql
 
 
 @cache

@@ -230,11 +230,6 @@ def stalled(first: bytes) -> Callable[..., None]:
     return stall
 
 
-def bomb(size: int) -> bytes:
-    """Return `size` spaces inside JSON, in gzip; a thousandth of that travels."""
-    return gzip.compress(b'{"data": {"a": "' + b" " * size + b'"}}')
-
-
 def cuts(said: bytes) -> Iterator[bytes]:
     """Yield an answer cut before each of its bytes."""
     for length in range(len(said)):

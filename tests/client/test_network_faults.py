@@ -30,7 +30,6 @@ from tests.client.faults import (
     Close,
     Reset,
     answer,
-    bomb,
     chunked,
     cuts,
     dripping,
@@ -577,7 +576,6 @@ LARGE = {
         answer("", Content_Length=None, Content_Encoding="gzip"), gzip.compress(b" " * 65536)
     ),
     "announced": answer("", Content_Length=10**15),
-    "bomb": answer(bomb(200 * 2**20), Content_Encoding="gzip"),
 }
 
 

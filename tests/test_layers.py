@@ -445,6 +445,9 @@ def check(*names):
     loaded = {*sys.modules} & {*names}
     assert not loaded, loaded
 
+def list_rows(*_):
+    return [{"a": n} for n in range(3000)]
+
 client = Client("http://127.0.0.1:9/graphql")
 assert "gqlnb.client.http_transport" in sys.modules
 check(*DATA, "gqlnb.engine", "requests", "urllib3", "uvicorn")
@@ -462,11 +465,16 @@ try:
 except TargetError:
     check(*DATA, *LIBRARIES)
 import urllib.request
+from gqlnb.server.app import App
 with gqlnb.serve(schema, port=0) as server:
     headers = {"content-type": "application/json"}
     asked = urllib.request.Request(server.url, b'{"query": "{ f }"}', headers)
     urllib.request.urlopen(asked, timeout=20).read()
     check("pandas", "requests")
+    rows = Schema("type Query { n: [Row] } type Row { a: ID }", {"Query": {"n": list_rows}})
+    answer = Client(App(rows), schema=rows).execute("{ n { a } }")
+    assert "data" not in vars(answer) and len(answer.data["n"]) == 3000
+    check("pandas", "pyarrow")
     assert len(server.log) == 1 and "pandas" in sys.modules
 import gqlnb.client.http_route"""
 

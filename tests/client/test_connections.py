@@ -72,13 +72,6 @@ def test_an_unknown_name_lists_the_known_ones():
         connections.use_connection("nope")
 
 
-def test_github_and_demo_are_built_in():
-    """The stand-in needs no token."""
-    names = {connection.name for connection in connections.list_connections()}
-    assert {"github", "demo"} <= names
-    assert connect("demo").execute("{ viewer { login } }").data["viewer"]["login"]
-
-
 def test_the_default_target_is_chosen_in_order(monkeypatch):
     """Current connection, GQLNB_URL, newest server, this host."""
     assert connections.resolve_default_target()[0] == "http://127.0.0.1:4000/graphql"

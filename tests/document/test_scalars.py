@@ -151,15 +151,6 @@ def test_one_value_out_of_range_widens_the_column(name, value, dtype, arrow, sho
             assert str(answer.arrow().schema.field(name).type) in {arrow, f"large_{arrow}"}
 
 
-def test_a_timestamp_out_of_nanosecond_range_conflicts_with_nanoseconds():
-    """Neither is truncated; with strict=False the column keeps both texts."""
-    texts = ["9999-01-01T00:00:00Z", NANO]
-    for values in (texts, texts[::-1], [texts[0], *[NANO] * LONG]):
-        with pytest.raises(FrameError, match="Column 'datetime' of 'rows'"):
-            column("datetime", values)
-        assert column("datetime", values, strict=False).tolist() == values
-
-
 MISSING = [
     pd.NaT,
     pd.NA,

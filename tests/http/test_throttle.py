@@ -111,15 +111,6 @@ def test_an_overloaded_endpoint_pauses_all_requests():
     assert (made.capacity, made.requested_until) == (MAX_CONCURRENT, 0)
 
 
-def test_a_rate_limit_with_a_wait_pauses_all_requests():
-    """Until that time; the same limit seen twice adds no wait."""
-    made = flow()
-    made.record_limit(30, NOW)
-    made.record_limit(29, NOW + 1)
-    assert made.compute_delay(NOW) == made.requested_until - NOW == 30
-    assert made.compute_delay(NOW + 30) == 0
-
-
 def test_a_rate_limit_without_a_wait_pauses_for_a_growing_time():
     """At least a minute; eight threads that hit it together count once."""
     made = flow()

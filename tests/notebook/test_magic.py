@@ -51,21 +51,6 @@ def test_braces_and_dollars_on_the_line_are_not_expanded(shell):
     assert run(shell, "%graphql -c schema query ($a: Int!) {add(a: $a)}").data == {"add": 3}
 
 
-@pytest.mark.parametrize(
-    ("kind", "check"),
-    [
-        ("result", lambda value: isinstance(value, Result)),
-        ("frame", lambda value: value["n"].tolist() == [1, 2] and value["n"].dtype == "Int64"),
-        ("json", lambda value: value == {"rows": [{"n": 1}, {"n": 2}]}),
-    ],
-)
-def test_an_option_selects_the_type_of_the_value(shell, kind, check):
-    """Result, DataFrame, or plain data; the same for an assigned value."""
-    assert check(run(shell, f"%%graphql schema -t {kind}\n{{ rows {{ n }} }}"))
-    run(shell, f"%%graphql schema -t {kind} -o kept\n{{ rows {{ n }} }}")
-    assert check(shell.user_ns["kept"])
-
-
 def test_a_semicolon_or_silent_suppresses_the_output(shell):
     """`;` is removed, since it is not valid GraphQL."""
     assert run(shell, "%%graphql schema\n{ hello };") is None
@@ -131,13 +116,6 @@ def test_invalid_input_is_one_clear_error(shell, monkeypatch, cell, message):
     assert message in shown
     assert "Traceback" not in shown
     assert len(shown.splitlines()) <= 8
-
-
-def test_a_partial_response_is_shown_and_not_raised(shell):
-    """The data are displayed, and the errors have their locations."""
-    result = run(shell, "%%graphql schema\n{ hello fail }")
-    assert result.data == {"hello": "Hello world!", "fail": None}
-    assert "fail: ZeroDivisionError: division by zero" in repr(result)
 
 
 def test_a_failed_result_is_stored_under_its_name(shell):
@@ -222,19 +200,6 @@ def test_stars_accepts_search_terms(shell):
     quoted = run(shell, "%graphql stars '>50000 language:python -user:google'")
     assert quoted.attrs["query"] == "stars:>50000 language:python -user:google"
     assert "Did you mean 'language:'" in failure(shell, "%graphql stars >1 langauge:c")
-
-
-def test_the_stand_in_answers_the_documented_query(shell):
-    """The query is from GitHub's documentation."""
-    shell.user_ns["n"] = 2
-    text = (
-        'query ($n: Int!) { search(query: "stars:>100000", type: REPOSITORY, first: $n) { '
-        "repositoryCount edges { node { ... on Repository { name owner { login } "
-        "stargazers { totalCount } } } } } }"
-    )
-    result = run(shell, f"%%graphql demo\n{text}")
-    assert result["search"]["repositoryCount"] == 119
-    assert result.frame().columns.tolist() == ["name", "owner.login", "stargazers.totalCount"]
 
 
 def test_a_line_names_the_fields_that_the_stand_in_has_no_data_for(shell):
@@ -534,11 +499,3 @@ def test_an_invalid_header_is_refused(shell, monkeypatch, cell, message):
     shown = failure(shell, cell)
     assert message in shown
     assert SECRET not in shown
-
-
-def test_a_token_of_any_service_in_a_cell_is_refused(shell):
-    """Known token prefixes are refused anywhere in a cell."""
-    for word in ("glpat-canary123456", "xoxb-123456789-canary", "lin_api_canary0123456789abcd"):
-        shown = failure(shell, f'%%graphql schema\n{{ add(a: "{word}") }}')
-        assert "this cell contains what looks like a token" in shown
-        assert "canary" not in shown

@@ -1,7 +1,6 @@
 """Results of bytes: nothing is decoded before it is looked at, and frames need no dicts."""
 
 import json
-import threading
 
 import pandas as pd
 import pytest
@@ -29,45 +28,6 @@ def of_bytes(text, body, **more):
     """Return the result of a response, given as JSON or as a value."""
     body = body if isinstance(body, bytes) else json.dumps(body).encode()
     return Result.from_bytes(body, Document.parse(text, SCHEMA), **more)
-
-
-def refuse(*_):
-    """Fail where data are decoded."""
-    pytest.fail("the data were decoded")
-
-
-def test_a_frame_is_read_without_decoding_the_data(monkeypatch):
-    """So are the preview, Arrow tables and the fields next to the list."""
-    edges = [{"node": {"name": "a", "stars": 1}}, None]
-    answer = of_bytes(
-        "{ search { total edges { node { name stars } } } }",
-        {"data": {"search": {"total": 7, "edges": edges}}},
-    )
-    monkeypatch.setattr(decoder, "decode_untyped", refuse)
-    assert answer.frame().to_dict("records") == [{"name": "a", "stars": 1}]
-    assert answer.frame().attrs["beside"] == {"search.total": 7}
-    assert answer.arrow().to_pylist() == [{"name": "a", "stars": 1}]
-    found = answer.preview(1)
-    assert (len(found.frame), found.rows, found.beside) == (1, 2, {"search.total": 7})
-    monkeypatch.undo()
-    assert answer.data["search"]["edges"] == edges
-    assert answer.data is answer.data
-
-
-def test_errors_and_extensions_are_decoded_immediately():
-    """Also in a response whose data are null."""
-    answer = of_bytes(
-        "{ one { name } }",
-        {"data": None, "errors": [{"message": "no"}], "extensions": {"cost": 1}},
-        source="there",
-    )
-    assert answer.errors == ({"message": "no"},)
-    assert answer.extensions == {"cost": 1}
-    assert answer.data is None
-    with pytest.warns(UserWarning, match="partial"):
-        frame = answer.frames["data"]
-    assert list(frame.columns) == ["one.name"]
-    assert answer.frame().attrs["source"] == "there"
 
 
 @pytest.mark.parametrize(
@@ -161,23 +121,6 @@ def test_without_a_schema_the_data_are_decoded_and_inferred():
     """By the same road."""
     answer = Result.from_bytes(b'{"data": {"rows": [{"n": 1}, {"n": null}]}}')
     assert answer.frame()["n"].dtype == "Int64"
-
-
-def test_threads_share_one_decoded_data_object():
-    """Later threads get the object decoded by the first."""
-    answer = of_bytes("{ one { name } }", {"data": {"one": {"name": "a"}}})
-    start, seen = threading.Barrier(4), []
-
-    def look():
-        start.wait()
-        seen.append(answer.data)
-
-    threads = [threading.Thread(target=look) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len({id(data) for data in seen}) == 1
 
 
 def test_an_unknown_attribute_is_an_attribute_error():

@@ -276,16 +276,6 @@ def test_a_response_without_a_schema_is_decoded_immediately():
     assert not waits(parse_response(response_of({"data": THINGS}), asked))
 
 
-@pytest.mark.parametrize("text", [TEXT, SEARCH])
-def test_all_threads_access_the_same_data(text):
-    """It is decoded once, while other threads make frames."""
-    path = "page.items" if text == TEXT else None
-    result = parse_response(response_of({"data": DATA[text]}), asked_of(text))
-    with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(lambda _: (len(result.frame(path)), id(result.data)), range(8)))
-    assert len(set(found)) == 1
-
-
 def test_copies_and_pickles_contain_the_data():
     """The lazy decoder is not copied."""
     result = parse_response(response_of({"data": EDGES}), asked_of(SEARCH))

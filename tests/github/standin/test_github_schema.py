@@ -9,9 +9,6 @@ from gqlnb import OptionError, QueryError, github
 from gqlnb.engine.schema import Schema
 from gqlnb.github.repositories import load_snapshot
 from gqlnb.github.standin.github_schema import StandInAdapter
-from gqlnb.server.app import App
-from gqlnb.tokens import Token
-from tests.github.standin.exchange import post
 
 DOCUMENTED = """
 query ($n: Int!, $after: String) {
@@ -286,32 +283,6 @@ def test_a_page_size_may_be_null_or_a_variable(service):
       nodes { __typename } } }"""
     assert refused(service.execute(text), "MISSING_PAGINATION_BOUNDARIES")
     assert len(service.execute(text, {"n": 2})["search"]["nodes"]) == 2
-
-
-def test_over_http_errors_have_the_same_form(service):
-    """Served, an error has its type beside the message too, and GitHub's order of members."""
-    app = App(service, token=Token("open-sesame"))
-    answer = post(app, {"query": '{ repository(owner: "o", name: "r") { id } }'})
-    assert answer.status == 200
-    assert answer.json["data"] == {"repository": None}
-    (error,) = answer.json["errors"]
-    assert list(error.items()) == [
-        ("type", "NOT_FOUND"),
-        ("path", ["repository"]),
-        ("locations", [{"line": 1, "column": 3}]),
-        ("message", "Could not resolve to a Repository with the name 'o/r'."),
-    ]
-
-
-def test_over_http_wrong_and_missing_tokens_have_different_errors(service):
-    """Each 401 has GitHub's message and documentation URL."""
-    app = App(service, token=Token("open-sesame"))
-    wrong, missing = post(app, token="x"), post(app, token=None)
-    assert wrong.status == missing.status == 401
-    assert wrong.json["message"] == "Bad credentials"
-    assert wrong.json["documentation_url"] == "https://docs.github.com/graphql"
-    assert missing.json["message"] == "This endpoint requires you to be authenticated."
-    assert missing.json["documentation_url"].endswith("#authenticating-with-graphql")
 
 
 def test_other_members_of_extensions_are_unchanged():

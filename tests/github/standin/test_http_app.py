@@ -574,9 +574,18 @@ def test_requests_that_github_accepts_are_accepted(text):
     assert "errors" not in post(github.app(), {"query": text}).json
 
 
-def test_an_oversized_request_has_githubs_message():
-    """Without advice about our servers."""
-    answer = post(github.app(), {"query": "{ " + "viewer { login } " * 6_000 + "}"})
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{ " + "viewer { login } " * 6_000 + "}",
+        "{ a " * 300 + "}" * 300,
+        "{ nodes(ids: %s) { id } }" % ("[" * 300 + "]" * 300),
+    ],
+    ids=["long", "deep", "deep in a value"],
+)
+def test_an_oversized_request_has_githubs_message(text):
+    """Without advice about our servers; what is too deep is not reported as a syntax error."""
+    answer = post(github.app(), {"query": text})
     assert answer.status == 200
     assert answer.json == {
         "errors": [{"locations": [], "message": "This query is too large to execute."}]

@@ -152,7 +152,6 @@ FRESH = {
     "demo by its class": (lambda _: Client("demo", schema=connect("demo").schema),
         "{ viewer { login } }", "{'viewer': {'login': 'demo'}}"),
     "github": (lambda _: connect("github"), "", ""),
-    "github with options": (lambda _: connect("github", timeout=5, validate=False), "", ""),
     "settings file": (lambda _: connect("work"), HELLO, "{'hello': 'Hello world!'}"),
     "address": (lambda url: Client(url, token="env:SOME_TOKEN", validate=False), HELLO,
         "{'hello': 'Hello world!'}"),

@@ -13,8 +13,9 @@ from gqlnb import github
 from gqlnb.errors import QueryError
 from gqlnb.github.search_syntax import parse_expression
 from gqlnb.github.standin.repository_search import Population, select_rows
+from tests.examples import count_examples
 
-SEARCHES = int(os.environ.get("SEARCH_CASES", "300"))
+SEARCHES = int(os.environ.get("SEARCH_CASES", count_examples(480)))
 SIGNS = ("", ">", ">=", "<", "<=")
 SORTS = {
     "": None,  # by the words

@@ -35,6 +35,7 @@ ROOT = Path(__file__).resolve().parents[1]
 # Suites that take minutes. `pytest` leaves them out; `pytest -m slow` runs them, as .ci/run does.
 SLOW_FOLDERS = ("benchmarks", "browser", "frontends", "property", "servers")
 SLOW_FILES = (
+    "notebooks/13_speed.ipynb",  # it measures, like tests/benchmarks
     "tests/cli/test_main.py",
     "tests/client/test_canary.py",
     "tests/client/test_network_faults.py",

@@ -116,6 +116,7 @@ def test_a_missing_jupyterlab_is_explained(gqlnb, tmp_path):
     assert not (tmp_path / "gqlnb-notebooks").exists()
 
 
+@pytest.mark.slow  # tests/browser/test_hello.py starts it too, where there is Chromium
 def test_lab_starts_and_serves_notebooks(background, patient, tmp_path):
     """A real JupyterLab on a free port serves its page and the copied notebooks."""
     lab = background("lab", "--no-browser", "--port", "0", "--dir", "work", cwd=tmp_path)

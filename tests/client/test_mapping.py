@@ -32,6 +32,7 @@ from gqlnb import (
 from gqlnb.client.mapping import InputMap, InputRows, MapOptions
 from gqlnb.document.document import Document
 from gqlnb.http.messages import Response
+from tests.client.faults import Wire
 
 SDL = """
 enum Kind { BIG SMALL }
@@ -328,10 +329,8 @@ def test_answers_with_different_lists_have_a_row_each(site):
     assert frame.to_arrow()["grid"].to_pylist() == [[], None, [[1], [2]], None]
 
 
-class Wire:
+class Failing(Wire):
     """A transport that fails or stops at one request."""
-
-    source = "wire"
 
     def __init__(self, schema, number, instead):
         self.schema, self.number, self.instead = schema, number, instead
@@ -350,13 +349,6 @@ class Wire:
             members["errors"] = list(result.errors)
         return Response(200, members=members)
 
-    async def asend(self, request):
-        """Answer in the same way."""
-        return self.send(request)
-
-    def close(self):
-        """Do nothing."""
-
 
 def refuse():
     """Answer that the token is wrong."""
@@ -372,7 +364,7 @@ def break_connection():
 @pytest.mark.parametrize(("instead", "sent"), [(refuse, 3), (break_connection, 7)])
 def test_an_endpoint_that_refuses_is_given_up(site, instead, sent):
     """At once for a token, else after five failures; the answers are in the error, and reused."""
-    wire = Wire(site.schema, 3, instead)
+    wire = Failing(site.schema, 3, instead)
     client = Client(wire, schema=SDL)
     ids = [str(at) for at in range(20)]
     with pytest.raises(TransportError) as caught:
@@ -388,7 +380,7 @@ def test_an_endpoint_that_refuses_is_given_up(site, instead, sent):
     assert site.asked[0] == site.asked[1] == site.asked[19] == 1
 
 
-class Hanging(Wire):
+class Hanging(Failing):
     """A transport that never answers from one request on."""
 
     async def asend(self, request):
@@ -431,7 +423,7 @@ def test_a_mutation_is_never_sent_twice(site):
         calls.append(1)
         return break_connection()
 
-    wire = Wire(site.schema, 2, lose)
+    wire = Failing(site.schema, 2, lose)
     client = Client(wire, schema=SDL)
     text = "mutation($row: NewUser!) { put(row: $row) { id } }"
     rows = [{"login": f"n{at}"} for at in range(9)]
@@ -450,7 +442,7 @@ def test_a_refused_input_does_not_stop_the_others(site):
     """Its error is listed, and it has no row."""
     texts = []
 
-    class Picky(Wire):
+    class Picky(Failing):
         def send(self, request):
             texts.append(request.variables)
             if request.variables["id"] == "1":
@@ -469,7 +461,7 @@ def test_a_refused_input_does_not_stop_the_others(site):
 def test_a_value_that_does_not_fit_loses_no_answers(site):
     """``strict=False`` builds the frame from the answers in the error, without requests."""
 
-    class Wrong(Wire):
+    class Wrong(Failing):
         def send(self, request):
             self.sent += 1
             return Response(200, body=b'{"data": {"user": {"stars": 9999999999}}}')
@@ -492,7 +484,7 @@ def test_the_end_of_a_long_message_is_kept(site):
     message = f"{'insert ' * 99}- no such id"
     error = {"message": message, "locations": [{"line": 1, "column": 2}]}
     body = json.dumps({"errors": [error]}).encode()
-    wire = Wire(site.schema, 1, lambda: Response(400, body=body))
+    wire = Failing(site.schema, 1, lambda: Response(400, body=body))
     with pytest.warns(UserWarning, match="1 of 1 inputs"):
         frame = Client(wire, schema=SDL).map(USER, ["7"])
     assert list(frame.errors["message"]) == [message]
@@ -630,7 +622,7 @@ def test_requests_wait_for_their_turn(site):
     running, most, seen = 0, 0, []
     lock = threading.Lock()
 
-    class Slow(Wire):
+    class Slow(Failing):
         async def asend(self, request):
             nonlocal running, most
             with lock:
@@ -653,7 +645,7 @@ def test_requests_wait_for_their_turn(site):
 @pytest.mark.parametrize("is_async", [False, True])
 def test_a_progress_function_stops_a_map(site, is_async):
     """Requests on their way are answered, and ``resume`` sends the others."""
-    client, ids = Client(Wire(site.schema, 0, None), schema=SDL), ["0", "7", "2", "3", "4"]
+    client, ids = Client(Failing(site.schema, 0, None), schema=SDL), ["0", "7", "2", "3", "4"]
 
     def run(**options):
         if is_async:
@@ -679,7 +671,7 @@ def test_the_progress_of_a_map_has_the_budget(site):
     """As the endpoint tells it."""
     seen = []
 
-    class Limited(Wire):
+    class Limited(Failing):
         async def asend(self, request):
             headers = {"x-ratelimit-limit": "60", "x-ratelimit-remaining": str(60 - self.sent)}
             return Response(200, headers=headers, members=self.send(request).members)

@@ -15,7 +15,7 @@ from IPython.utils.capture import capture_output
 import gqlnb
 from gqlnb.http.messages import Response
 from gqlnb.result.result import Result
-from tests.client.faults import Endpoint, json_answer
+from tests.client.faults import Endpoint, Wire, json_answer
 from tests.notebook.cells import SECRET, beside, failure, run
 
 ROWS = "{ rows { n } }"
@@ -496,7 +496,8 @@ def test_introspection_can_be_disabled(shell):
 
 def test_an_error_path_is_mapped_to_a_line_of_the_cell(shell):
     """For errors without locations, such as those of GitHub's own rules."""
-    shell.user_ns["strict"] = Strict()
+    error = {"message": "Too much.", "path": ["rows", 0, "n"]}
+    shell.user_ns["strict"] = Wire(lambda _: Response(200, members={"errors": [error]}))
     shown = failure(shell, "%%graphql strict -o kept\n{\n  rows {\n    n } }").splitlines()
     assert shown.pop(0).startswith("strict refuses introspection: Too much.")
     assert shown == [
@@ -506,24 +507,6 @@ def test_an_error_path_is_mapped_to_a_line_of_the_cell(shell):
         "             ^",
     ]
     assert shell.user_ns["kept"].errors[0]["path"] == ["rows", 0, "n"]
-
-
-class Strict:
-    """A transport whose endpoint refuses every request."""
-
-    source = "strict"
-
-    def send(self, request):
-        """Answer with an error that has a path alone."""
-        error = {"message": "Too much.", "path": ["rows", 0, "n"]}
-        return Response(200, members={"errors": [error]})
-
-    async def asend(self, request):
-        """Answer in the same way."""
-        return self.send(request)
-
-    def close(self):
-        """Do nothing."""
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 
 from gqlnb import Client, FrameError, Schema
 from gqlnb.http.messages import Response
+from tests.client.faults import Wire
 
 SDL = """
 scalar numeric scalar bigint scalar BigInt scalar float8 scalar timestamp scalar Datetime
@@ -52,10 +53,8 @@ NUMBER = re.compile(r'"@([^"@]*)@"')
 HUGE = 10_000
 
 
-class Numbers:
+class Numbers(Wire):
     """A transport to rows, which writes texts between @ as JSON numbers."""
-
-    source = "numbers"
 
     def __init__(self, rows: list[dict[str, Any]]) -> None:
         def page(args: dict[str, Any]) -> dict[str, Any]:
@@ -80,24 +79,15 @@ class Numbers:
             "Owner": {"rows": lambda _root, args, _context: page(args)},
         }
         self.schema = Schema(SDL, resolvers)
-        self.requests = 0
 
     def send(self, request: Any) -> Response:
         """Execute a request."""
-        self.requests += 1
         result = self.schema.execute(
             request.query, request.variables, operation=request.operation_name
         )
         members = {"data": result.data}
         body = NUMBER.sub(r"\1", json.dumps(members))
         return Response(200, {"content-type": "application/json"}, body.encode())
-
-    async def asend(self, request: Any) -> Response:
-        """Execute a request."""
-        return self.send(request)
-
-    def close(self) -> None:
-        """Do nothing."""
 
 
 DIGITS = st.from_regex(r"-?(0|[1-9][0-9]{0,25})(\.[0-9]{1,25})?([eE][+-]?[0-9])?", fullmatch=True)

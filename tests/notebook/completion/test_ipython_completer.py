@@ -16,6 +16,7 @@ import gqlnb
 from gqlnb.client import connections
 from gqlnb.http.messages import Response
 from gqlnb.notebook.completion.completion_context import CompletionProvider
+from tests.client.faults import Wire
 
 
 @pytest.fixture
@@ -189,23 +190,11 @@ def test_the_first_tab_waits_for_a_schema_that_is_being_loaded(tab, shell, monke
         monkeypatch.setattr(f"gqlnb.notebook.completion.completion_context.{name}", 30)
     introspection = introspection_from_schema(build_schema("type Query { found: Int }"))
 
-    class Soon:
-        """A transport that answers after a moment."""
+    def answer(_request):
+        time.sleep(0.1)
+        return Response(200, members={"data": introspection})
 
-        source = "soon"
-
-        def send(self, _request):
-            time.sleep(0.1)
-            body = json.dumps({"data": introspection}).encode()
-            return Response(200, {"content-type": "application/json"}, body)
-
-        async def asend(self, request):
-            return self.send(request)
-
-        def close(self):
-            """Do nothing."""
-
-    shell.user_ns["soon"] = gqlnb.Client(Soon())
+    shell.user_ns["soon"] = gqlnb.Client(Wire(answer))
     assert tab("%%graphql soon\n{ fou|") == ["found"]
 
 

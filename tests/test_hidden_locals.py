@@ -1,11 +1,11 @@
 """What is sealed is read by calling it, and in no other way."""
 
 import gc
-import traceback
 
 import pytest
 
 from gqlnb.redact import hide_locals, seal_text, strip_traceback
+from tests.tracebacks import describe_frames
 
 SECRET = "canary-5ea1"
 
@@ -28,13 +28,6 @@ def test_any_text_can_be_sealed(text):
     assert seal_text(text)() == text
 
 
-def shown(error):
-    """Return everything a debugger could show of an exception, but for the frame that caught it."""
-    made = traceback.TracebackException.from_exception(error, capture_locals=True)
-    del made.stack[0]
-    return "".join(made.format())
-
-
 @hide_locals
 def fail(secret, kind=ValueError):
     """Raise with the secret in the locals and in an exception behind."""
@@ -49,7 +42,7 @@ def test_an_exception_has_no_locals_of_the_function():
     """Neither arguments nor the exception chain."""
     with pytest.raises(ValueError, match="no") as caught:
         fail(SECRET)
-    assert SECRET not in shown(caught.value)
+    assert SECRET not in describe_frames(caught.value)
     assert caught.value.__cause__ is None
     assert caught.value.__context__ is None
 
@@ -58,7 +51,7 @@ def test_a_misspelled_option_does_not_show_arguments():
     """Python raises the TypeError in the frame with the arguments."""
     with pytest.raises(TypeError, match="knd") as caught:
         fail(SECRET, knd=KeyError)
-    assert SECRET not in shown(caught.value)
+    assert SECRET not in describe_frames(caught.value)
 
 
 def test_a_decorated_function_keeps_its_metadata():

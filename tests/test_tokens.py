@@ -10,7 +10,6 @@ import pickle
 import pprint
 import sys
 import threading
-import traceback
 import warnings
 from types import SimpleNamespace
 
@@ -18,15 +17,9 @@ import pytest
 
 from gqlnb import AuthError, MissingExtraError, Token
 from gqlnb.tokens import bind_token, collect_secrets, compute_fingerprint
+from tests.tracebacks import describe_frames
 
 SECRET = "canary-5f1e"
-
-
-def report(error):
-    """Return everything a debugger could show of an exception, but for the frame that caught it."""
-    made = traceback.TracebackException.from_exception(error, capture_locals=True)
-    del made.stack[0]
-    return "".join(made.format())
 
 
 def test_a_token_does_not_show_its_value():
@@ -98,7 +91,7 @@ def test_an_invalid_value_is_rejected_without_showing_it(value):
     with pytest.raises(AuthError) as caught:
         Token(value)
     assert not value.strip() or value not in str(caught.value)
-    assert not value.strip() or repr(value)[1:-1] not in report(caught.value)
+    assert not value.strip() or repr(value)[1:-1] not in describe_frames(caught.value)
 
 
 @pytest.mark.parametrize("value", [None, 5, b"canary-5f1e", ["canary-5f1e"]])
@@ -106,7 +99,7 @@ def test_a_value_of_another_type_is_rejected_without_showing_it(value):
     """For example bytes of a file opened in binary mode."""
     with pytest.raises(AuthError, match="must be text or a function") as caught:
         Token(value)
-    assert SECRET not in report(caught.value)
+    assert SECRET not in describe_frames(caught.value)
 
 
 @pytest.mark.parametrize("scheme", ["two words", "Bearer\r\nX-Evil:", "Bearer:", None, 5])
@@ -114,7 +107,7 @@ def test_an_invalid_scheme_is_rejected(scheme):
     """It would change the header."""
     with pytest.raises(AuthError, match="one word") as caught:
         Token(SECRET, scheme)
-    assert SECRET not in report(caught.value)
+    assert SECRET not in describe_frames(caught.value)
 
 
 def test_white_space_around_a_token_is_stripped():
@@ -173,7 +166,7 @@ def test_an_unreadable_keyring_is_an_auth_error(monkeypatch):
     monkeypatch.setitem(sys.modules, "keyring", SimpleNamespace(get_password=locked))
     with pytest.raises(AuthError, match=r"could not be read \(OSError\)") as caught:
         Token.from_keyring("work")
-    assert SECRET not in report(caught.value)
+    assert SECRET not in describe_frames(caught.value)
 
 
 def test_a_token_is_read_from_a_private_file(tmp_path, monkeypatch):
@@ -196,7 +189,7 @@ def test_a_file_readable_by_others_is_rejected(tmp_path, mode):
     file.chmod(mode)
     with pytest.raises(AuthError, match=f"open to others .mode {mode:04o}.*chmod 600 ") as caught:
         Token.from_file(file)
-    assert SECRET not in report(caught.value)
+    assert SECRET not in describe_frames(caught.value)
 
 
 def test_an_unreadable_file_is_named_in_the_error(tmp_path):
@@ -257,7 +250,7 @@ def test_a_literal_token_is_rejected_without_showing_it(source):
     """A token typed into a cell would be saved with the notebook."""
     with pytest.raises(AuthError, match="saved with the notebook") as caught:
         Token.from_source(source)
-    assert "ghp_abcdefgh" not in report(caught.value)
+    assert "ghp_abcdefgh" not in describe_frames(caught.value)
 
 
 def test_an_object_with_a_token_can_be_passed():
@@ -336,7 +329,7 @@ def test_an_invalid_value_of_a_function_is_not_shown(given, reason):
     token = Token(given)
     with pytest.raises(AuthError, match=reason) as caught:
         token.build_header()
-    assert f"{SECRET} {SECRET}" not in report(caught.value)
+    assert f"{SECRET} {SECRET}" not in describe_frames(caught.value)
     assert caught.value.__context__ is None
 
 

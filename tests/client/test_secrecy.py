@@ -6,7 +6,6 @@ import signal
 import socket
 import sys
 import threading
-import traceback
 from types import SimpleNamespace
 
 import pytest
@@ -25,6 +24,7 @@ from gqlnb import (
 from gqlnb.client.credentials import redact_url, strip_url
 from gqlnb.client.transports import InProcessTransport
 from tests.client.faults import Close, answer, json_answer
+from tests.tracebacks import describe_frames
 
 SECRET = "canary-91ab"
 OPTIONS = {  # made anew for each client: a token belongs to one endpoint
@@ -35,13 +35,6 @@ OPTIONS = {  # made anew for each client: a token belongs to one endpoint
     "key": lambda: {"headers": {"X-Api-Key": Token(SECRET, "")}},
     "headers token": lambda: {"headers": {"X-Other": Token(SECRET, "")}},
 }
-
-
-def report(error):
-    """Return everything a debugger could show of an exception, but for the frame that caught it."""
-    made = traceback.TracebackException.from_exception(error, capture_locals=True)
-    del made.stack[0]
-    return "".join(made.format())
 
 
 HELLO = json_answer({"data": {"hello": None}}, Connection="close")
@@ -56,7 +49,7 @@ def test_an_interrupt_shows_no_header(canned, options):
         Client(canned.url, **options()).execute("{ hello }")
     assert SECRET.encode() in canned.requests[0]
     assert caught.value.__context__ is None
-    assert SECRET not in report(caught.value)
+    assert SECRET not in describe_frames(caught.value)
 
 
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
@@ -79,7 +72,7 @@ def test_an_unrecordable_answer_is_not_shown(canned, tmp_path, monkeypatch, opti
         ask("{ hello }")
     assert SECRET.encode() in canned.requests[0]
     assert caught.value.__context__ is None
-    assert SECRET not in report(caught.value)
+    assert SECRET not in describe_frames(caught.value)
 
 
 @pytest.mark.parametrize("kind", [RuntimeError, MemoryError, KeyError])
@@ -94,7 +87,7 @@ def test_an_unexpected_exception_shows_no_header(canned, monkeypatch, kind):
     with pytest.raises(TransportError, match=kind.__name__) as caught:
         Client(canned.url, token=Token(SECRET)).execute("{ hello }")
     assert caught.value.__context__ is None
-    assert SECRET not in report(caught.value)
+    assert SECRET not in describe_frames(caught.value)
     canned.answers.clear()
 
 
@@ -115,7 +108,7 @@ def test_an_application_that_raises_shows_no_header(options, how):
         ask("{ hello }")
     assert SECRET in seen[0]
     assert caught.value.__context__ is None
-    assert "scope" not in report(caught.value)
+    assert "scope" not in describe_frames(caught.value)
 
 
 def test_an_awaited_application_can_be_cancelled():
@@ -132,7 +125,7 @@ def test_an_awaited_application_can_be_cancelled():
 
     with pytest.raises(asyncio.CancelledError) as caught:
         asyncio.run(main())
-    assert SECRET not in report(caught.value)
+    assert SECRET not in describe_frames(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -234,7 +227,7 @@ def test_a_secret_header_is_hidden(canned, name, value):
     with pytest.raises(AuthError, match=r"no .*\*\*\*") as caught:
         Client(canned.url, headers={name: Token.from_header(value)}).execute("{ hello }")
     assert f"{name}: {value}".encode() in canned.requests[0]
-    assert SECRET not in report(caught.value)
+    assert SECRET not in describe_frames(caught.value)
     with pytest.raises(AuthError, match="Use https"):
         Client("http://example.org/graphql", headers={name: Token.from_header(value)})
 
@@ -298,7 +291,7 @@ def test_errors_omit_the_query_of_the_address(canned, fault):
     with pytest.raises(TransportError, match=message) as caught:
         Client(f"{canned.url}?key={SECRET}").execute("{ hello }")
     assert f"key={SECRET}".encode() in canned.requests[0]
-    assert SECRET not in report(caught.value)
+    assert SECRET not in describe_frames(caught.value)
     assert "Max retries" not in str(caught.value)
 
 
@@ -318,7 +311,7 @@ def test_an_endpoint_without_tls_is_reported():
         with pytest.raises(TransportError, match=r"TLS failed.*speak https") as caught:
             Client(url).execute("{ hello }")
         thread.join()
-    assert SECRET not in report(caught.value)
+    assert SECRET not in describe_frames(caught.value)
 
 
 def test_an_unknown_host_name_is_reported(monkeypatch):
@@ -398,8 +391,8 @@ def test_an_echo_with_another_encoding_is_hidden(canned, place, echo):
     )
     with pytest.raises(GqlnbError) as caught:
         Client(canned.url, token=Token(SECRET)).execute("{ hello }")
-    assert echo[:-4] not in report(caught.value)
-    assert echo[4:] not in report(caught.value)
+    assert echo[:-4] not in describe_frames(caught.value)
+    assert echo[4:] not in describe_frames(caught.value)
 
 
 @pytest.mark.parametrize("echo", [SECRET, *ECHOES.values()], ids=["plain", *ECHOES])
@@ -456,7 +449,7 @@ def test_secrets_that_would_not_be_sent_are_refused(options):
     ):
         with pytest.raises(TargetError, match=f"{name} would have no effect") as caught:
             Client(target, **options())
-        assert SECRET not in report(caught.value)
+        assert SECRET not in describe_frames(caught.value)
     with pytest.raises(TargetError, match=f"{name} would have no effect"):
         gqlnb.connect("demo", **options())
 
@@ -492,7 +485,7 @@ def test_header_values_may_be_read_from_a_source(canned, monkeypatch):
         Client(canned.url, headers=headers).execute("{ hello }")
     assert f"Authorization: Basic {SECRET}".encode() in canned.requests[0]
     assert b"X-Thing: gqlnb-a-kept" in canned.requests[0]
-    assert SECRET not in report(caught.value)
+    assert SECRET not in describe_frames(caught.value)
     with pytest.raises(AuthError, match="variable NOT_SET is not set"):
         Client(canned.url, headers={"X-Thing": "env:NOT_SET"})
 
@@ -523,10 +516,7 @@ def test_refused_values_are_in_no_frame_of_the_package(make):
     """The caller's own frame may have the value."""
     with pytest.raises(GqlnbError) as caught:
         make()
-    made = traceback.TracebackException.from_exception(caught.value, capture_locals=True)
-    del made.stack[:2]
-    assert made.stack
-    assert SECRET not in "".join(made.format())
+    assert SECRET not in describe_frames(caught.value, skipped=2)
 
 
 @pytest.mark.parametrize("url", ["?api_key={}", "?a=1&access_token={}", "?X-Amz-Signature={}"])

@@ -5,19 +5,9 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from graphql import (
-    REMOVE,
-    TypeInfo,
-    TypeInfoVisitor,
-    Visitor,
-    get_named_type,
-    print_ast,
-    print_type,
-    visit,
-)
+from graphql import REMOVE, Visitor, print_ast, print_schema, visit
 
 from tests.property.differential.case import Case
-from tests.property.differential.values import BUILTIN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -98,44 +88,14 @@ def _same(
     return same[0] if same else None
 
 
-class _Touched(Visitor):
-    """Collects the types and fields that a document names."""
-
-    def __init__(self, info: TypeInfo) -> None:
-        super().__init__()
-        self._info = info
-        self.types: dict[str, Any] = {}
-        self.fields: dict[str, Any] = {}
-
-    def enter(self, *_: Any) -> None:
-        info = self._info
-        for kind in (info.get_parent_type(), info.get_type(), info.get_input_type()):
-            named = get_named_type(kind) if kind else None
-            if named is not None and not named.name.startswith("__"):
-                self.types[named.name] = named
-        field, parent = info.get_field_def(), info.get_parent_type()
-        if field is not None and parent is not None:
-            known = getattr(parent, "fields", {})
-            for name, member in known.items():
-                if member is field:
-                    self.fields[f"{parent.name}.{name}"] = member
-
-
 def describe(difference: Difference) -> str:
     """Return everything that is needed to see a difference again."""
     case, run = difference.case, difference.run
-    schema = case.made.schema
-    info = TypeInfo(schema)
-    touched = _Touched(info)
-    visit(case.document, TypeInfoVisitor(info, touched))
     lines = [
         f"seed {case.seed}, mode {case.mode}, run {run}: {difference.what}",
         f"again: ENGINE_SEED={case.seed} pytest {TEST} -k {case.mode}",
         "",
-        *(print_type(kind) for name, kind in touched.types.items() if name not in BUILTIN),
-        "",
-        *(f"resolver of {name}: {_named(member)}" for name, member in touched.fields.items()),
-        *(f"tells types: {name}" for name, kind in touched.types.items() if _tells(kind)),
+        print_schema(case.made.schema),
         "",
         case.text or "",
         "",
@@ -147,15 +107,6 @@ def describe(difference: Difference) -> str:
         str(difference.got),
     ]
     return "\n".join(lines)
-
-
-def _named(member: Any) -> str:
-    resolve = member.resolve
-    return "none" if resolve is None else getattr(resolve, "__qualname__", repr(resolve))
-
-
-def _tells(kind: Any) -> bool:
-    return bool(getattr(kind, "resolve_type", None) or getattr(kind, "is_type_of", None))
 
 
 def _options(case: Case, run: int) -> Iterator[str]:

@@ -454,26 +454,6 @@ def test_secrets_that_would_not_be_sent_are_refused(options):
         gqlnb.connect("demo", **options())
 
 
-def test_a_token_function_is_called_for_each_request(canned):
-    """Short-lived tokens are always fresh."""
-    given = iter(["first-1234", "second-1234"])
-    canned.answers += [HELLO] * 2
-    client = Client(canned.url, token=Token(lambda: next(given)))
-    client.execute("{ hello }")
-    client.execute("{ hello }")
-    assert b"Bearer first-1234" in canned.requests[0]
-    assert b"Bearer second-1234" in canned.requests[1]
-
-
-def test_a_failing_token_function_prevents_the_request(canned):
-    """The error has its exception's message, without frames."""
-    client = Client(canned.url, token=Token(lambda: {}["login"]))
-    with pytest.raises(AuthError, match="failed: KeyError: 'login'") as caught:
-        client.execute("{ hello }")
-    assert caught.value.__context__ is None
-    assert canned.requests == []
-
-
 def test_header_values_may_be_read_from_a_source(canned, monkeypatch):
     """The whole value, from an environment variable or the keyring; it is then a secret."""
     keyring = SimpleNamespace(get_password=lambda service, name: f"{service}-{name}-kept")

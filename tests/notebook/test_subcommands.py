@@ -274,23 +274,6 @@ def test_foreign_descriptions_are_shown_as_text(shell):
     assert "… and 5 more" in repr(made)
 
 
-@pytest.mark.parametrize(
-    ("words", "places"),
-    [
-        ("row", ["Row", "Query.rows"]),
-        ("sort by", ["Query.sort(by)"]),
-        ("numbers", ["Query.add"]),
-        ("asc", ["Order.ASC"]),
-        ("ROW", ["Row", "Query.rows"]),
-        ("least", ["Where.least"]),
-    ],
-)
-def test_search_results_are_ranked(shell, words, places):
-    """Names before descriptions, whole names before parts of them."""
-    listing = run(shell, f"%graphql search {words} -c schema")
-    assert [place for place, *_ in listing] == places
-
-
 def test_the_connection_of_a_search_may_be_its_first_word(shell):
     """As in `%graphql schema`; alone, or if nothing has that name, it is searched for."""
     found = repr(run(shell, "%graphql search row -c schema"))

@@ -32,8 +32,6 @@ def list_public_api() -> Iterator[str]:
     for prefix, module in NAMESPACES.items():
         for name in module.__all__:
             value = getattr(module, name)
-            if inspect.ismodule(value):
-                continue
             yield describe(f"{prefix}{name}", value)
             if inspect.isclass(value) and not issubclass(value, Enum):
                 yield from list_members(f"{prefix}{name}", value)

@@ -6,8 +6,6 @@ import json
 import logging
 import pickle
 import traceback
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
 
 import pytest
 
@@ -15,6 +13,7 @@ import gqlnb
 from gqlnb import Client, GqlnbError, recorded
 from gqlnb.client import connections, credentials
 from gqlnb.client.schema_store import find_cache_path
+from tests.asgi import read_body, run_app, send_answer
 
 KEYS = {
     "GitHub token": "ghp_" + "canary0123456789" * 2,
@@ -36,34 +35,20 @@ ORDINARY = [
 ]
 
 
-class Echo(BaseHTTPRequestHandler):
-    """Answers a query with data, and anything else with its path."""
-
-    def do_POST(self):
-        """Answer."""
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        fine = "hello" in body["query"]
-        data = json.dumps({"data": {"hello": "Hello world!"}}) if fine else f"no {self.path}"
-        self.send_response(200 if fine else 404)
-        self.send_header("Content-Type", "application/json" if fine else "text/plain")
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data.encode())
-
-    def log_message(self, *_):
-        """Say nothing."""
+async def echo(scope, receive, send):
+    """Answer a query with data, and anything else with its path."""
+    body = json.loads(await read_body(receive))
+    if "hello" in body["query"]:
+        await send_answer(send, {"data": {"hello": "Hello world!"}})
+    else:
+        await send_answer(send, b"no " + scope["raw_path"], 404, {"content-type": "text/plain"})
 
 
 @pytest.fixture
 def host():
     """Yield the address of a server without a path."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Echo)
-    thread = Thread(target=server.serve_forever, args=(0.01,))
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with run_app(echo) as url:
+        yield url.removesuffix("/graphql")
 
 
 @pytest.mark.parametrize("key", KEYS.values(), ids=KEYS)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import threading
 import time
-from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 from graphql import build_schema, introspection_from_schema
@@ -16,7 +15,7 @@ import gqlnb
 from gqlnb.client import connections
 from gqlnb.http.messages import Response
 from gqlnb.notebook.completion.completion_context import CompletionProvider
-from tests.client.faults import Wire
+from tests.client.faults import Endpoint, Wire
 
 
 @pytest.fixture
@@ -147,38 +146,17 @@ def wait_until(true):
         time.sleep(0.01)
 
 
-class Silent(BaseHTTPRequestHandler):
-    """An endpoint that answers only after an event."""
-
-    asked: threading.Event
-    leave: threading.Event
-
-    def do_POST(self):
-        """Wait, and refuse."""
-        self.asked.set()
-        self.leave.wait(30)
-        self.send_response(503)
-        self.send_header("content-length", "0")
-        self.end_headers()
-
-    def log_message(self, *_):
-        """Say nothing."""
-
-
 @pytest.fixture
 def silent():
     """Yield the address of an endpoint that does not answer, and the event of its first request."""
-    events = {"asked": threading.Event(), "leave": threading.Event()}
-    server = HTTPServer(("127.0.0.1", 0), type("Handler", (Silent,), events))
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/graphql", events["asked"]
-    finally:
-        events["leave"].set()
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    asked = threading.Event()
+
+    def wait(_connection, over):
+        asked.set()
+        over.wait(30)
+
+    with Endpoint(wait) as endpoint:
+        yield endpoint.url, asked
 
 
 def test_the_first_tab_waits_for_a_schema_that_is_being_loaded(tab, shell, monkeypatch):

@@ -158,6 +158,33 @@ PROGRAMS = {
         totalCount nodes { login name } } repositories(first: 5, orderBy: {field: STARGAZERS,
         direction: DESC}) { totalCount nodes { name stargazerCount primaryLanguage { name } } }
         } }""",
+    # What further programs ask for beside that: kept together, as each asks for a few fields.
+    "others, of a repository": repository(
+        """isDisabled isLocked hasProjectsEnabled usesCustomOpenGraphImage viewerHasStarred
+        licenseInfo { spdxId } languages(first: 1) { nodes { name } } labels(first: 1) {
+        totalCount } stargazers(first: 1, orderBy: {field: STARRED_AT, direction: ASC}) {
+        edges { starredAt } pageInfo { hasNextPage } } repositoryTopics(first: 1) { nodes {
+        ... on RepositoryTopic { topic { id } } } } issues(first: 1, labels: ["a"],
+        filterBy: {assignee: null}) { pageInfo { hasNextPage } nodes { repository { name } } }
+        pullRequests(first: 1, states: MERGED) { pageInfo { hasNextPage } nodes { createdAt
+        isCrossRepository headRepositoryOwner { login } } } releases(first: 1) { totalCount nodes {
+        createdAt isLatest } } object(expression: "HEAD") { ... on Commit { id history(first: 1) {
+        pageInfo { hasNextPage } } } }"""
+    ),
+    "others, of a user": user(
+        """gist(name: "x") { description stargazerCount owner { login } forks { totalCount } }
+        organizations(first: 1) { totalCount } contributionsCollection(
+        from: "2025-01-01T00:00:00Z", to: "2025-12-31T00:00:00Z") { contributionYears
+        restrictedContributionsCount } repositories(first: 1, privacy: PUBLIC, isFork: false,
+        orderBy: {field: PUSHED_AT, direction: ASC}) { totalDiskUsage } repositoriesContributedTo(
+        first: 1, includeUserRepositories: false, contributionTypes: [PULL_REQUEST_REVIEW]) {
+        totalCount }"""
+    ),
+    "others, of searches": """{ rateLimit { cost }
+        topic(name: "graphql") { relatedTopics(first: 1) {
+        id } repositories(first: 1) { totalCount } } search(query: "torvalds", type: USER,
+        first: 1) { issueCount userCount nodes { ... on Issue { title } ... on PullRequest {
+        title } } } }""",
     "owner of either kind": """{ repositoryOwner(login: "microsoft") { __typename login id avatarUrl
         url repositories(first: 2) { nodes { name } } repository(name: "vscode") { name }
         ... on Organization { name description } ... on User { name bio } } }""",

@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 from operator import methodcaller
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -569,8 +570,10 @@ def _name_fields(
             place = child or place
             yield name if child is None else child.field_name
 
-    for name in path[:-1]:
-        shape = shape.children[name]
+    around = shape  # a path through the node of an edge may lead to a list beside it
+    for name, inner in pairwise(path):
+        around, shape = shape, shape.children.get(name, shape)
+        shape = shape if inner in shape.children else around
     start = ".".join([*path[above:-1], ""])
     named = {
         start + ".".join(name_fields(shape, key.removeprefix(start).split("."))): value

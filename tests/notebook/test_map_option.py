@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from gqlnb import Client, OptionError
-from tests.client.test_mapping import SDL, USER, Site, Wire, refuse
+from tests.client.test_mapping import SDL, USER, Failing, Site, refuse
 from tests.notebook.cells import beside, failure, run
 
 USERS = "query($first: Int!, $kind: Kind) { users(first: $first, kind: $kind) { login } }"
@@ -63,7 +63,7 @@ def test_batches_are_mapped(shell, site):
 
 def test_answers_before_a_failure_are_kept(shell, site):
     """The message names them and the way to continue."""
-    wire = Wire(site.schema, 2, refuse)
+    wire = Failing(site.schema, 2, refuse)
     shell.push({"wire": Client(wire, schema=SDL)})
     shown = failure(shell, f"%%graphql wire --map ids\n{USER}")
     assert "1 of 2 inputs were answered." in shown

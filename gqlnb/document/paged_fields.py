@@ -169,8 +169,6 @@ class PagedField:
         The response names of the lists in a page that are not continued.
     is_bounded
         Whether the document limits a connection at its end, with `before` beside `first`.
-    compares_cursors
-        Whether the cursors of the rows of the first page are compared.
     last_row
         The response names that lead to a page with the last row; empty if it was not added.
     """
@@ -196,7 +194,6 @@ class PagedField:
     has_separate_lists: bool = False
     beside: tuple[str, ...] = ()
     is_bounded: bool = False
-    compares_cursors: bool = False
     last_row: tuple[str, ...] = ()
 
     @property

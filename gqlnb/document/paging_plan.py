@@ -312,7 +312,6 @@ class PagingPlan:
                 add_field(edges.inner, "cursor")
                 added = (below for below in edges.inner if below.added and below.name == "cursor")
                 self.added_counts.update(map(id, added))
-                field.compares_cursors = True
         if "last" not in declared:
             return
         arguments = {n: node for n, node in first.arguments.items() if n not in {"first", "after"}}

@@ -543,7 +543,7 @@ class Crawler:
                     self._outermost.append(cursor)
                 if field.last_row:
                     cursor.last_page = get_at_path(self.data, field.last_row)
-                if field.compares_cursors:
+                if not field.total:  # nothing counts the rows that cursors may lose
                     cursor.note_shared_cursors(page)
                 size = self._sizes.get_size(field) or self._plan.read_size(field)
                 self._add_page(cursor, page, size)
@@ -822,8 +822,7 @@ class Crawler:
             return False
         if self._limit_first(messages):
             return True
-        proofs = any(field.compares_cursors or field.last_row for field in plan.fields)
-        if proofs and not plan.added_counts <= plan.omitted:
+        if not plan.added_counts <= plan.omitted:
             plan.omitted |= plan.added_counts
         else:
             # Sent unchanged, the errors name lines of the user's own text.

@@ -200,10 +200,15 @@ def _check_names(repository: Shape) -> None:
 
 
 def drop_fields(text: str, names: Collection[str]) -> str:
-    """Return a selection without the fields of these response names; the id is always left."""
+    """Return a selection without the fields of these response names; the id is always left.
+
+    The text itself if it has none of them.
+    """
     selections = parse_selections(Document.parse(f"{{ {text} {ALIAS_PREFIX}id: id }}"))
     fields = [*iterate_fields(selections)]
     omitted = {id(each) for each, _ in fields if each.key in names}
+    if not omitted:
+        return text
     for part in (part for _, around in fields for part in around):
         if all(id(each) in omitted for each, _ in iterate_fields(part.inner or ())):
             omitted.add(id(part))

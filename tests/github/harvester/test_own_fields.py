@@ -16,7 +16,7 @@ import pytest
 from gqlnb import FrameError, OptionError, QueryError, Schema, github
 from gqlnb.errors import TransportError
 from gqlnb.github.harvester.field_columns import FieldColumns
-from gqlnb.github.harvester.own_fields import parse_fields
+from gqlnb.github.harvester.own_fields import drop_fields, parse_fields
 from gqlnb.github.standin.simulation import Simulation
 from tests.asgi import read_body, receive_again, send_answer
 from tests.github.harvester.logging_standin import rows
@@ -460,3 +460,10 @@ def test_a_dry_run_has_the_cost_of_the_fields(client):
     assert by_id.node_batch == 83
     assert by_id.requests[1] == plain.requests[1] + 73
     assert "by id, 83 repositories" in repr(by_id)
+
+
+def test_a_field_that_is_not_selected_drops_nothing():
+    """An endpoint that names one in an error is not asked for ever."""
+    text = "name ... on Repository { url }"
+    assert drop_fields(text, ["elsewhere"]) == text
+    assert drop_fields(text, ["url"]) == "name harvest_id: id"

@@ -24,6 +24,7 @@ from gqlnb.document.paging_conventions import (
 from gqlnb.document.selections import merge_defaults, read_values
 from gqlnb.document.suspect_lists import (
     CURSOR_WORDS,
+    LONG_LIMIT,
     SIZE_WORDS,
     SMALLEST_ROUND,
     is_count_name,
@@ -249,9 +250,10 @@ def _has_room(sizes: Sizes, rows: int) -> bool:
 
 def _judge_length(rows: int, sizes: Sizes, *, is_outermost: bool) -> Verdict:
     """Judge a list by the number of its rows and by what cut it, if nothing stands beside it."""
-    # Balboa leaves the row itself out of a page of related rows after it has cut it.
+    # Balboa leaves the row itself out of a page of related rows after it has cut it. One row less
+    # than a small size comes by chance: only a request can tell, which is not sent here.
     limits = (value for name, value in sizes.numbers if is_limit_name(name))
-    if any(limit == rows + 1 >= SMALLEST_ROUND for limit in limits):
+    if any(limit == rows + 1 >= LONG_LIMIT for limit in limits):
         return Verdict("unknown", ONE_LESS)
     if _has_room(sizes, rows):
         # Wagtail's Grapple and many others answer a larger size with 100 rows, without a sign.

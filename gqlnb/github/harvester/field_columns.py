@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -15,6 +16,7 @@ from gqlnb.github.harvester.own_fields import BASE_COLUMNS, ERRORS_KEY, RowShape
 from gqlnb.result.column_builder import (
     CONVERSION_ERRORS,
     ColumnBuilder,
+    ColumnValueError,
     get_cell_shape,
 )
 from gqlnb.result.decoder import decode_envelope, decode_untyped
@@ -75,41 +77,23 @@ class FieldColumns:
         for node in nodes:
             if ERRORS_KEY in node:
                 faults.update(msgspec.json.decode(node)[ERRORS_KEY])
+        body = f'{{"data":{{"{ROWS}":[{",".join(nodes)}]}}}}'.encode()
+        envelope = decode_envelope(body, self._root)
+        answer = AnswerData(SimpleNamespace(data=None), self._root, envelope)
         try:
-            arrays = self._read_arrays(nodes)
-        except (FrameError, *CONVERSION_ERRORS):
-            rows = [self._read_row(node, faults) for node in nodes]
-            arrays = [pa.concat_arrays(column) for column in zip(*rows, strict=True)]
+            columns, _, _ = read_columns(answer, RowOptions(ROWS))
+        except FrameError:
+            for node in nodes:
+                _count_misshapen(msgspec.json.decode(node), self._root.children[ROWS], "", faults)
+            columns, _, _ = read_columns(answer, RowOptions(ROWS, strict=False))
+        arrays = [
+            _fit_array(cast("ColumnBuilder", columns[column.name]), column, field.type, faults)
+            for column, field in zip(self._columns, self.arrow_fields, strict=True)
+        ]
         for reason, count in faults.items():
             known = reason if reason in errors or len(errors) < MAX_REASONS else OTHER_REASONS
             errors[known] = errors.get(known, 0) + count
         return arrays
-
-    def _read_arrays(self, nodes: Sequence[str]) -> list[pa.Array]:
-        """Return the columns of nodes; raise if a value does not fit."""
-        envelope = decode_envelope(
-            f'{{"data":{{"{ROWS}":[{",".join(nodes)}]}}}}'.encode(), self._root
-        )
-        answer = AnswerData(SimpleNamespace(data=None), self._root, envelope)
-        columns, _, _ = read_columns(answer, RowOptions(ROWS))
-        arrays = []
-        for field in self.arrow_fields:
-            builder = cast("ColumnBuilder", columns[field.name])
-            if builder.keeps_values:  # of a scalar like a known one
-                raise FrameError(builder.remark)
-            arrays.append(_decode_enum(builder.to_arrow()).cast(field.type))
-        return arrays
-
-    def _read_row(self, node: str, faults: Counter[str]) -> list[pa.Array]:
-        """Return the columns of a node without the members that do not fit, which are counted."""
-        members = msgspec.json.decode(node, type=dict[str, msgspec.Raw])
-        for name, value in [*members.items()]:
-            try:
-                self._read_arrays([msgspec.json.encode({name: value}).decode()])
-            except (FrameError, *CONVERSION_ERRORS):
-                faults[f"{name}: the value does not fit its type"] += 1
-                del members[name]
-        return self._read_arrays([msgspec.json.encode(members).decode()])
 
     def add_to_frame(self, frame: pd.DataFrame, rows: pa.Table) -> pd.DataFrame:
         """Return a frame with the columns of the rows beside its own, with the dtypes of Result."""
@@ -192,3 +176,42 @@ def _find_arrow_type(column: ResultColumn) -> pa.DataType:
 def _decode_enum(array: pa.Array) -> pa.Array:
     # As text, because every part has other values, in another order.
     return array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
+
+
+def _fit_array(
+    builder: ColumnBuilder, column: ResultColumn, kind: pa.DataType, faults: Counter[str]
+) -> pa.Array:
+    """Return the values of a column in its type; null for values of another type, counted."""
+    cells: Any = builder.to_list() if builder.keeps_values else _decode_enum(builder.to_arrow())
+    if not builder.keeps_values:
+        with suppress(*CONVERSION_ERRORS):
+            return cells.cast(kind)
+    fitted = []
+    for cell in cells:  # of another JSON type, or such as a timestamp with nanoseconds
+        try:
+            value = _build_single(cell, column) if builder.keeps_values else cell
+            fitted.append(value.cast(kind).as_py())
+        except (ColumnValueError, *CONVERSION_ERRORS):
+            faults[f"{column.name}: the value does not fit its type {column.shape.type}"] += 1
+            fitted.append(None)
+    return pa.array(fitted, kind)
+
+
+def _build_single(value: object, column: ResultColumn) -> pa.Scalar:
+    """Return the only value of a column."""
+    builder = ColumnBuilder(column, "")
+    builder.add_values([value])
+    builder.close()
+    return _decode_enum(builder.to_arrow())[0]
+
+
+def _count_misshapen(node: Any, shape: Shape, path: str, faults: Counter[str]) -> None:  # noqa: ANN401 - JSON
+    """Count the values in a node that should be objects or lists, and are not; they become null."""
+    for name, child in shape.children.items():
+        value, here = node.get(name), f"{path}{name}"
+        if child.lists and isinstance(value, list):
+            continue
+        if child.composite and not child.lists and isinstance(value, dict):
+            _count_misshapen(value, child, f"{here}.", faults)
+        elif value is not None and (child.lists or child.composite):
+            faults[f"{here}: the value is not {'a list' if child.lists else 'an object'}"] += 1

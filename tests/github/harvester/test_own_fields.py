@@ -15,7 +15,6 @@ import pytest
 
 from gqlnb import FrameError, OptionError, QueryError, Schema, github
 from gqlnb.errors import TransportError
-from gqlnb.github.harvester.field_columns import FieldColumns
 from gqlnb.github.harvester.own_fields import drop_fields, parse_fields
 from gqlnb.github.standin.simulation import Simulation
 from tests.asgi import read_body, receive_again, send_answer
@@ -375,27 +374,6 @@ def test_a_killed_harvest_goes_on_with_its_fields(service, way, moments, tmp_pat
     made = github.harvest(QUERY, client=target, fields=FIELDS, out=tmp_path, part=500)
     assert made.complete
     assert_equal(made.frame(), github.harvest(QUERY, client=service, fields=FIELDS).frame())
-
-
-def test_values_of_another_type_are_null_and_counted(client):
-    """In their own rows alone."""
-    fields = (
-        "forkCount pushedAt primaryLanguage { name } repositoryTopics(first: 1) { nodes { id } }"
-    )
-    columns = FieldColumns(parse_fields(fields, client.schema, "demo").shape)
-    right = {
-        "forkCount": 1,
-        "pushedAt": "2020-01-01T00:00:00Z",
-        "primaryLanguage": {"name": "C"},
-        "repositoryTopics": {"nodes": [{"id": "T"}]},
-    }
-    wrong = {"forkCount": "many", "pushedAt": "soon", "primaryLanguage": "C", "repositoryTopics": 1}
-    nodes = [right, *({**right, name: value} for name, value in wrong.items())]
-    errors = dict[str, int]()
-    arrays = columns.build_arrays([json.dumps(node) for node in nodes], errors)
-    assert [[*array.is_null().to_pylist()].index(True) for array in arrays] == [1, 2, 3, 4]
-    assert [array.null_count for array in arrays] == [1, 1, 1, 1]
-    assert errors == {f"{name}: the value does not fit its type": 1 for name in wrong}
 
 
 def test_a_folder_keeps_its_fields(client, tmp_path):

@@ -156,11 +156,10 @@ class _DocumentChecker:
     def __init__(self, schema: GraphQLSchema, document: DocumentNode) -> None:
         self.errors: list[ErrorDict] = []
         self._schema, self._definitions = schema, document.definitions
-        self._fragments = {
-            node.name.value: node
-            for node in document.definitions
-            if isinstance(node, FragmentDefinitionNode)
-        }
+        self._fragments: dict[str, FragmentDefinitionNode] = {}
+        for node in document.definitions:
+            if isinstance(node, FragmentDefinitionNode):
+                self._fragments.setdefault(node.name.value, node)
         self._used_fragments: dict[int, list[str]] = {}  # their names, by the id of a definition
         self._conflicts = FieldConflictFinder(self._fragments, schema, self._get_field)
         self._path: list[Any] = []
@@ -587,15 +586,9 @@ class _DocumentChecker:
             if name not in self._fragments:
                 self._add_error(code, [spread], path=path, fragmentName=name, _reason=word)
         used = {spread.name.value for spread, *_ in self._placed_spreads}
-        # Of each checked fragment, those in it that are not resolved; missing ones never are.
-        left = {
-            name: set(self._used_fragments[id(node)])
-            for name, node in self._fragments.items()
-            if id(node) in self._used_fragments
-        }
-        unused = [name for name in left if name not in used]
-        while resolved := {name for name, inner in left.items() if not inner}:
-            left = {name: inner - resolved for name, inner in left.items() if name not in resolved}
+        checked = [n for n, node in self._fragments.items() if id(node) in self._used_fragments]
+        left = self._find_unresolved(checked)
+        unused = [name for name in checked if name not in used]
         for name in reversed(unused):
             if name not in left:
                 words = {"fragmentName": name, "_reason": "defined, but not used"}
@@ -604,6 +597,24 @@ class _DocumentChecker:
             if not inner.isdisjoint(self._fragments):
                 nodes, place = [self._fragments[name]], [f"fragment {name}"]
                 self._add_error("infiniteLoop", nodes, path=place, fragmentName=name)
+
+    def _find_unresolved(self, checked: Sequence[str]) -> dict[str, set[str]]:
+        """Return the checked fragments with others in them that never end, or are missing."""
+        refused = self._fragments.keys() - set(checked)
+        spreads = ((name, self._used_fragments[id(self._fragments[name])]) for name in checked)
+        left = {name: {*inner} - refused for name, inner in spreads}
+        users: dict[str, list[str]] = {}
+        for name, inner in left.items():
+            for each in inner:
+                users.setdefault(each, []).append(name)
+        resolved = [name for name, inner in left.items() if not inner]
+        while resolved:
+            name = resolved.pop()
+            del left[name]
+            for user in users.get(name, ()):
+                left[user].discard(name)
+                resolved += [] if left[user] else [user]
+        return left
 
     def _check_operation_names(self) -> None:
         count, code = sum(map(len, self._operations.values())), "uniquelyNamedOperations"
@@ -788,7 +799,7 @@ class FieldConflictFinder:
     ) -> None:
         self._fragments, self._schema, self._get_field = fragments, schema, get_field
         self._conflicts = dict[tuple[str, str], dict[str, tuple[Node, str]]]()
-        self._compared: set[tuple[int, int]] = set()  # so that each conflict is found once
+        self._compared: set[frozenset[int]] = set()  # so that each conflict is found once
         self._pairs = 0
 
     def find_conflicts(self, node: Any, kind: Any) -> list[_Conflict]:
@@ -838,7 +849,7 @@ class FieldConflictFinder:
         if self._pairs > MAX_PAIRS:
             raise _TooManyPairsError
         nodes, parents = (one.node, other.node), (one.parent, other.parent)
-        pair = id(nodes[0]), id(nodes[1])
+        pair = frozenset(map(id, nodes))
         is_exclusive = parents[0] is not parents[1] and all(map(is_object_type, parents))
         if is_exclusive or nodes[0] is nodes[1] or pair in self._compared:
             return

@@ -107,6 +107,31 @@ def test_what_graphql_ruby_overlooks_is_refused_in_its_form(ask, text, extension
     assert error["extensions"] == extensions
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "{ viewer { ...f } } fragment f on User { ...g } fragment g on Nope { id }",
+            "No such type Nope, so it can't be a fragment condition",
+        ),
+        (
+            "{ u1: viewer { ...A ...B } u2: viewer { ...B ...A } }"
+            "fragment A on User { x: id } fragment B on User { x: login }",
+            "Field 'x' has a field conflict: id or login?",
+        ),
+        (
+            "query A($x: Int) { viewer { ...F } }"
+            "fragment F on User { repositories(first: $x) { totalCount } }"
+            "fragment F on User { repositories(first: $y) { totalCount } }",
+            'Fragment name "F" must be unique',
+        ),
+    ],
+)
+def test_fragments_have_no_error_of_another(ask, text, message):
+    """As graphql-ruby 1.13.15 says; of a chain of fragments each is resolved once."""
+    assert [error["message"] for error in ask({"query": text})["errors"]] == [message]
+
+
 def test_what_no_rule_of_the_engine_refuses_has_a_plain_error(ask):
     """A variable in a fragment before its operation: the stand-in cannot execute it."""
     text = "fragment f on Query { node(id: $x) { id } } query ($x: ID) { ...f }"

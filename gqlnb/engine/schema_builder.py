@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 
 MOVED_OBJECTS = 10_000  # the collector traverses fewer in under a millisecond
 MAX_MISTAKES_SHOWN = 3  # mistakes that a note names
+SOURCE_HINT = "Give SDL, or the result of an introspection query."
 DIRECTIVE_LOCATIONS = [*DirectiveLocation.__members__]
 INPUT_PARSERS = ("parse_value", "coerce_input_value")  # graphql-core 3.3 renamed it
 REFERENCE_SDL = """
@@ -213,7 +214,7 @@ def load_text(text: str, whence: str, *, validate: bool = False) -> LoadedSchema
         data = load_json(bare.encode())
     except (JSONError, UnicodeEncodeError) as error:
         reason = sanitize_text(error, 120)
-        msg = f"{whence} begins like JSON, but is not valid JSON ({reason})."
+        msg = f"{whence} begins like JSON, but is not valid JSON ({reason}). {SOURCE_HINT}"
         raise SchemaError(msg) from None
     return load_introspection(data, whence)
 
@@ -236,7 +237,7 @@ def load_sdl(sdl: str, whence: str, *, validate: bool = False) -> LoadedSchema:
         If it does not parse, is a query, or refers to an undefined type.
     """
     schema, errors = _build_schema(sdl, strict=False)
-    if schema is None:
+    if schema is None or (errors and schema.query_type is None):
         errors = _build_schema(sdl, strict=True)[1] or errors  # all of them, with their locations
         raise SchemaError(text=sdl, problems=build_problems(errors))
     _require_query_type(schema, whence)
@@ -275,7 +276,7 @@ def load_introspection(data: Value, whence: str) -> LoadedSchema:
     if isinstance(data, Mapping) and isinstance(data.get("data"), Mapping):
         data = data["data"]
     if not isinstance(data, dict) or not isinstance(data.get("__schema"), dict):
-        msg = f"{whence} holds no introspection result: there is no '__schema' in it."
+        msg = f"{whence} holds no introspection result: there is no '__schema' in it. {SOURCE_HINT}"
         raise SchemaError(msg)
     notes = []
     names = [kind.get("name") for kind in _list_objects(data["__schema"].get("types"))]

@@ -7,10 +7,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from graphql import is_abstract_type
+from graphql import VariableNode, is_abstract_type
 
 from gqlnb.document.document import Document
 from gqlnb.document.selections import SelectionWriter, iterate_fields, parse_selections
+from gqlnb.document.syntax import find_nodes, parse_source
 from gqlnb.errors import Problem, QueryError, sanitize_text
 from gqlnb.result.shape import Shape, build_response_shape
 
@@ -30,6 +31,7 @@ BASE_COLUMNS = ("name", "owner", "stargazers", "created_at", "id")
 _SAME_FIELDS = {"name": "name", "id": "id"}  # columns that a field of the caller may repeat
 _HEAD = f'{{ search(query: "", type: REPOSITORY, first: 1) {{ nodes {{ ... on {NODE_TYPE} {{\n'
 _TAIL = "\n} } } }"
+NO_VARIABLES = "fields= takes no variables: write the value itself."
 _DOCUMENT_START = re.compile(r"(?:\s|,|#[^\n]*)*(?:\{|(?:query|mutation|subscription|fragment)\b)")
 
 
@@ -149,7 +151,7 @@ def remove_braces(text: str) -> str:
 def _move_problem(problem: Problem, text: str) -> Problem:
     """Return a problem of the document around a text at its place in the text."""
     if "Variable" in problem.message and "is not defined" in problem.message:
-        problem = replace(problem, hint="fields= takes no variables: write the value itself.")
+        problem = replace(problem, hint=NO_VARIABLES)
     if problem.line is None:
         return problem
     lines = text.split("\n")
@@ -227,7 +229,16 @@ def _take_selection(text: str, schema: GraphQLSchema) -> str:
             f"search(type: REPOSITORY, ...) {{ nodes {{ ... on {NODE_TYPE} {{ ... }} }} }}"
         )
         raise QueryError(msg)
-    return _write_selections(selections)
+    taken = _write_selections(selections)
+    nodes = find_nodes(parse_source(f"{{ {taken} }}"), VariableNode)
+    problems = []
+    for name in dict.fromkeys(node.name.value for node in nodes):
+        lines = text[: text.rindex(f"${name}")].split("\n")  # behind its declaration
+        place = len(lines), len(lines[-1]) + 1
+        problems.append(Problem(f"Variable '${name}' in fields=.", *place, NO_VARIABLES))
+    if problems:
+        raise QueryError(text=text, problems=problems)
+    return taken
 
 
 def _iterate_searches(selections: Sequence[EditableSelection]) -> Iterator[EditableSelection]:

@@ -161,7 +161,7 @@ def test_invalid_fields_are_refused_before_the_first_request(standin, client):
         (
             'query Q($n: Int!) { search(query: "x", type: REPOSITORY, first: $n) { nodes { '
             "... on Repository { repositoryTopics(first: $n) { totalCount } } } } }",
-            "fields= takes no variables",
+            "Variable '\\$n' in fields=",
         ),
     ],
 )

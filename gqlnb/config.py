@@ -55,7 +55,9 @@ def open_replacement(path: Path, *, private: bool) -> Iterator[Path]:
         if not private:
             umask = os.umask(0)  # can only be read by setting it
             os.umask(umask)
-            temporary.chmod(path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~umask)
+            mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~umask
+            with suppress(OSError):  # a stick with exFAT has no modes
+                temporary.chmod(mode)
         temporary.replace(path)
     except BaseException:
         with suppress(OSError):

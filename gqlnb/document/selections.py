@@ -256,14 +256,16 @@ def add_field(
         inner = selection.inner if selection.inner is not None else []
         present = {leaf.key for leaf in inner if leaf.name == leaf.key}
         missing = [leaf for leaf in below if leaf not in present]
-        is_taken = any(leaf.directives or leaf.key in missing for leaf in inner)
-        if not is_taken:
+        merged = group_by_key(selections)[selection.key]
+        leaves = (leaf for each in merged for leaf, _ in iterate_fields(each.inner or ()))
+        is_taken = any(leaf.key in missing and leaf.name != leaf.key for leaf in leaves)
+        if not is_taken and not any(leaf.directives for leaf in inner):
             # sqlalchemy-relay-pagination reads one selection of `pageInfo` alone.
             inner.extend(EditableSelection(leaf, leaf, added=True) for leaf in missing)
             return selection.key
     key = ADDED_PREFIX + name.strip("_")
-    leaves = [EditableSelection(leaf, leaf) for leaf in below]
-    added = EditableSelection(name, key, inner=leaves or None, added=True)
+    required = [EditableSelection(leaf, leaf) for leaf in below]
+    added = EditableSelection(name, key, inner=required or None, added=True)
     if not on:
         if not any(selection.key == key for selection in selections):
             selections.append(added)

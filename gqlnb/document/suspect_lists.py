@@ -677,7 +677,8 @@ def _add_counts(carrier: list[EditableSelection], lists: Collection[str]) -> Ite
 
 def _add_signs(carrier: list[EditableSelection]) -> Iterator[tuple[tuple[str, ...], str]]:
     """Select what says whether rows follow; yield its response names, and its name."""
-    for piece in carrier:
+    # An object with an identifier is no page: a chapter may have a field `hasNext`.
+    for piece in (it for it in carrier if find_identifier(it.kind) is None):
         inner = piece.inner if piece.inner is not None else []
         for path, kind in iterate_leaves(piece.kind):
             name, sample = ".".join(path), True if kind == "Boolean" else "text"

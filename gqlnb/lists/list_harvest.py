@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from gqlnb.errors import OptionError, sanitize_text
+from gqlnb.errors import OptionError, format_count, sanitize_text
 from gqlnb.lists.columns import (
     ValueRange,
     divide_range,
@@ -451,7 +451,7 @@ BETWEEN_STEPS = (
     "them may be missing. Use a filter that includes only one end, or give step= of the Slice."
 )
 NOT_AGAIN = (
-    "{} rows came before their range was divided, and not again: they were deleted meanwhile, or "
+    "{} came before their range was divided, and not again: they were deleted meanwhile, or "
     "the endpoint rounds an end of the filter, or applies only one."
 )
 SHIFTING = (
@@ -725,8 +725,9 @@ class ListHarvest(TaskQueue[ListRequest, ListTask]):
         if not answer.is_cut:  # the rows of one page are of one moment
             slice_ = replace(slice_, cap=answer.page_rows or slice_.cap)
         whole = range_ if self._state.kind else self._complete_range(range_, answer)
-        sample = answer.values[: self._slice.cap]  # a page may be larger than the cap
-        return divide_range(whole, sample, answer.count, slice_)
+        # Without a count, a page larger than the cap would say that all rows came.
+        most = self._slice.cap if answer.count is None else None
+        return divide_range(whole, answer.values[:most], answer.count, slice_)
 
     def _add_answer(self, ends: Ends, answer: WindowAnswer, parts: list[ValueRange]) -> None:
         """Store the rows of a range, or its parts."""
@@ -746,7 +747,10 @@ class ListHarvest(TaskQueue[ListRequest, ListTask]):
             # nestjs-graphql-tools 0.9 reads both ends of a filter with the value of the last, and
             # ZenStack 3 cuts a time to milliseconds, so that a range lacks the rows at its end.
             ids = map(str, answer.table[answer.id].to_pylist())
-            (self._missing.update if parts else self._missing.difference_update)(ids)
+            if not parts:
+                self._missing.difference_update(ids)
+            elif not answer.has_nulls:  # which are in no part, and a gap of their own
+                self._missing.update(ids)
 
     def _complete_range(self, range_: ValueRange, answer: WindowAnswer) -> ValueRange:
         """Return the first range in the type of its values, with its last value if it is fixed."""
@@ -996,7 +1000,7 @@ class ListHarvest(TaskQueue[ListRequest, ListTask]):
         if state.doubt:
             doubts[state.doubt] = True
         if self._missing:
-            doubts[NOT_AGAIN.format(f"{len(self._missing):,}")] = True
+            doubts[NOT_AGAIN.format(format_count(len(self._missing), "row"))] = True
         return [Gap("All rows", total, got, why, lasts) for why, lasts in doubts.items()]
 
     def _build_coverage(self, expected: int | None, got: int, gaps: list[Gap]) -> Coverage:

@@ -552,23 +552,31 @@ def _judge_inner_lists(
             beside[builder.column.name] = builder.to_arrow().to_pylist()
     lengths = np.bincount(rows.parents, minlength=holders.count).tolist()
     depth = len(table.full_path) - len(table.path)
-    path, named = _name_fields(answer.shape, table.full_path, beside, depth)
+    path, named = _name_fields(answer, table.full_path, beside, depth)
     return judge_inner_lists(named, path, lengths, _get_sizes(answer, table), depth)
 
 
 def _name_fields(
-    shape: Shape, path: Sequence[str], beside: Mapping[str, Any], above: int = 0
+    answer: AnswerData, path: Sequence[str], beside: Mapping[str, Any], above: int = 0
 ) -> tuple[Sequence[str], dict[str, Any]]:
     """Return a list and what stands beside it by the names of fields, which aliases may hide.
 
-    The path and the keys keep the response names of the object that holds the list.
+    The path and the keys keep the response names of the object that holds the list. So do fields
+    with arguments, which may count other rows.
     """
+    holder: Any = answer.holder  # a result
+    shape = answer.shape
 
     def name_fields(place: Shape, names: Sequence[str]) -> Iterator[str]:
-        for name in names:  # a key of an answer without a schema may have dots
+        for depth, name in enumerate(names):  # a key without a schema may have dots
             child = place.children.get(name)
+            own = name if child is None else child.field_name
+            if own != name:
+                node = holder.document.find_field((*path[:-1], *names[: depth + 1]))
+                is_plain = node is not None and not node.arguments
+                own = own if is_plain and own not in place.children else name
             place = child or place
-            yield name if child is None else child.field_name
+            yield own
 
     around = shape  # a path through the node of an edge may lead to a list beside it
     for name, inner in pairwise(path):
@@ -621,7 +629,7 @@ def _judge_list(
     around = follow_path(outline, table.path[:-1])
     longest = max(map(_count, around.values() if isinstance(around, dict) else ()), default=0)
     sizes, is_hidden = _get_sizes(answer, table), is_absent and not holder.errors
-    path, named = _name_fields(answer.shape, table.path, beside)
+    path, named = _name_fields(answer, table.path, beside)
     verdict = judge_list(named, path, rows, sizes, is_null=is_hidden, longest=longest)
     if verdict.state == "more" and holder.document and holder.document.kind == "query":
         return verdict._replace(hint=FETCH_ALL)

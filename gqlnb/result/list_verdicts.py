@@ -12,6 +12,7 @@ from gqlnb.document.paged_fields import WRAPPER_NAMES
 from gqlnb.document.paging_conventions import (
     LAST_FLAGS,
     PageArguments,
+    find_identifier,
     find_page_info,
     format_argument,
     is_limit_name,
@@ -382,7 +383,8 @@ def collect_sizes(
     token = "" if info is None else ".".join(info.cursor)
     untried = [name for name in sizes.untried if name not in fields]
     sign = token if is_pointer(token) else ""
-    if not (sign or sizes.numbers or untried) and len(path) - above > 1:
+    is_bare = not (sign or sizes.numbers or untried) and len(path) - above > 1
+    if is_bare and find_identifier(holder) is None:  # an object with one is no page
         flags = (".".join(leaf) for leaf, type_ in iterate_leaves(holder) if type_ == "Boolean")
         sign = next((name for name in flags if read_sign(name, value=True) is not None), "")
     return sizes._replace(untried=untried, sign=sign)

@@ -215,6 +215,35 @@ def test_flags_tell_wherever_they_stand_in_a_page(info, flag, value, state):
 
 
 @pytest.mark.parametrize(
+    ("selection", "verdict"),
+    [
+        ("count active: count(active: true)", "more: `count` counts 9"),
+        ("active: count(active: true) all: count", "more: `count` counts 9"),
+        ("active: count(active: true)", "complete: no sign suggests that rows are missing"),
+    ],
+)
+def test_a_count_with_arguments_of_its_own_counts_other_rows(selection, verdict):
+    sdl = "type Query { users: Users! } type Users { count(active: Boolean): Int rows: [Row!]! }"
+    resolvers = {
+        "Query": {"users": lambda *_: {"rows": [{"n": n} for n in range(5)]}},
+        "Users": {"count": lambda _users, args, _context: 7 if args.get("active") else 9},
+    }
+    client = Client(Schema(f"{sdl} type Row {{ n: Int }}", resolvers))
+    frame = client.execute(f"{{ users {{ {selection} rows {{ n }} }} }}").frame()
+    assert frame.attrs["completeness"] == verdict
+
+
+def test_an_object_with_an_identifier_is_no_page():
+    """Nothing says that a chapter's list goes on, if another chapter follows."""
+    sdl = "type Query { a: Chapter! } type Chapter { id: ID! hasNext: Boolean parts: [Part!]! }"
+    resolvers = {"Query": {"a": lambda *_: {"id": 1, "hasNext": True, "parts": [{"n": 1}]}}}
+    client = Client(Schema(f"{sdl} type Part {{ n: Int }}", resolvers))
+    text = "{ a { parts { n } } }"
+    assert client.execute(text).frame().attrs["completeness"].startswith("complete: ")
+    assert client.execute_all(text, progress=False).report.complete
+
+
+@pytest.mark.parametrize(
     ("arguments", "verdict"),
     [
         ("", "unknown: `info.hasMore` is not selected"),

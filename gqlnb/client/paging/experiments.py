@@ -755,7 +755,10 @@ class RoleSearch:
         rows = None if data is None else self.suspect.read_rows(data)
         self._new_counts = {} if data is None else self.suspect.read_counts(data)
         if rows is not None and begins_with(rows, self.rows):
-            self._sign = self.suspect.read_sign(data)
+            sign = self.suspect.read_sign(data)
+            # A smaller size may cut another list, of which the same sign is said.
+            if rows != self.rows or (sign is not None and not sign[1]):
+                self._sign = sign
         if rows is not None and not self.rows.keys() <= rows.keys():
             rows, self._refusal = None, "the objects around the list changed"
         changed = ", ".join(f"`{leaf.name}: {value}`" for leaf, value in values.items())

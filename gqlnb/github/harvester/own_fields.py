@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -219,8 +220,12 @@ def drop_fields(text: str, names: Collection[str]) -> str:
 
 def _take_selection(text: str, schema: GraphQLSchema) -> str:
     """Return the selection on Repository of a query; or the text itself if it is a selection."""
-    if text.lstrip().startswith("{") and "search" not in Document.parse(text).root_fields:
-        return text  # a selection in braces
+    if text.lstrip().startswith("{"):
+        fields: Collection[str] = ()
+        with suppress(QueryError):  # which the selection will have, too
+            fields = Document.parse(text).root_fields
+        if "search" not in fields:
+            return text  # a selection in braces
     search = next(_iterate_searches(parse_selections(Document.parse(text, schema))), None)
     selections = [*_iterate_repository(search, schema)] if search is not None else []
     if not selections:
@@ -245,7 +250,8 @@ def _iterate_searches(selections: Sequence[EditableSelection]) -> Iterator[Edita
     """Yield the searches for repositories."""
     for each, _ in iterate_fields(selections):
         kind = each.arguments.get("type")
-        if each.name == "search" and getattr(kind, "value", None) == "REPOSITORY":
+        is_search = each.name == "search" and not each.directives
+        if is_search and getattr(kind, "value", None) == "REPOSITORY":
             yield each
 
 
@@ -254,7 +260,8 @@ def _iterate_repository(search: EditableSelection, schema: Any) -> Iterator[Edit
     for path in (("nodes",), ("edges", "node")):
         selections = search.inner or []
         for name in path:
-            fields = [each for each, _ in iterate_fields(selections) if each.name == name]
+            found = [each for each, _ in iterate_fields(selections) if each.name == name]
+            fields = [each for each in found if not each.directives]
             selections = [below for each in fields for below in each.inner or ()]
         for each in selections:
             kind = schema.get_type(each.on or NODE_TYPE)

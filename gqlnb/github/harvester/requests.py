@@ -166,7 +166,8 @@ class PortableClient:
         try:
             return pickle.dumps(self.client)
         except TypeError as error:
-            raise TargetError(str(error)) from None
+            msg = f"executor= with other processes: {sanitize_text(error, 300)}"
+            raise TargetError(msg) from None
 
     def __reduce__(self) -> tuple[Callable[[bytes], PortableClient], tuple[bytes]]:
         return _load_portable, (self.pickled,)

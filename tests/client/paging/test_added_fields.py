@@ -248,3 +248,14 @@ def test_a_list_that_fails_later_does_not_go_back_to_its_second_page():
     assert not result.report.complete
     assert "not allowed" in result.report.doubts[0]
     assert len(set(filter(None, asked))) == len([at for at in asked if at])
+
+
+def test_an_alias_in_another_selection_of_page_info_stays_apart():
+    """What is added to one selection would be another field than its name in the other."""
+    sdl = "type Query { rows(first: Int, after: String): Page } type Page { nodes: [Row!]! "
+    sdl += INFO.replace("endCursor", "startCursor: String endCursor") + ROW
+    text = """{ rows { nodes { name } pageInfo { hasNextPage } ...more } }
+      fragment more on Page { pageInfo { endCursor: startCursor } }"""
+    names, result = fetch(sdl, cut_from, text)
+    assert len(names) == len(ROWS)
+    assert result.report.complete

@@ -709,3 +709,22 @@ def test_a_sign_says_that_a_list_of_a_usual_length_ends():
     )
     result = client.execute_all("{ search { data { items { id } } } }", progress=False)
     assert result.report.complete
+
+
+def test_a_smaller_trial_says_nothing_of_a_list_beside():
+    """Three facets fit each size, and the flag is of the rows."""
+    sdl = """
+    type Query { search(limit: Int): Found! }
+    type Found { items: [Row!]! facets: [Facet!]! hasMore: Boolean! }
+    type Row { id: ID! } type Facet { name: String! }
+    """
+
+    def search(_root: Any, args: dict[str, Any], _context: Any) -> dict[str, Any]:
+        limit = args.get("limit") or 39
+        items = [{"id": str(n)} for n in range(min(39, limit))]
+        facets = [{"name": str(n)} for n in range(2)]
+        return {"items": items, "facets": facets, "hasMore": limit < 39}
+
+    client = Client(Schema(sdl, {"Query": {"search": search}}))
+    text = "{ search { items { id } facets { name } hasMore } }"
+    assert client.execute_all(text, progress=False).report.complete

@@ -15,7 +15,10 @@ pytestmark = pytest.mark.slow
 # What is tested, and a word in the command of the process that the tests start for it.
 RUNS = {
     "a kernel": (["-n0", "notebooks/08_server.ipynb"], "ipykernel_launcher"),
-    "JupyterLab, started by a worker": (["-n1", "tests/cli/test_lab.py"], "jupyterlab"),
+    "JupyterLab, started by a worker": (
+        ["-n1", "-m", "slow", "tests/cli/test_lab.py"],
+        "jupyterlab",
+    ),
 }
 
 

@@ -141,7 +141,21 @@ def run(coroutine: Coroutine[Any, Any, T]) -> T:
     except BaseException:
         if future is not None:
             future.cancel()
+        else:  # an interrupt may come between the start and the assignment
+            _cancel_task(coroutine)
         raise
+
+
+def _cancel_task(coroutine: Coroutine[Any, Any, Any]) -> None:
+    """Cancel a coroutine if it runs on the background loop; else it would wait to be garbage."""
+    loop = _get_loop()
+
+    def cancel() -> None:
+        for task in asyncio.all_tasks(loop):
+            if task.get_coro() is coroutine:
+                task.cancel()
+
+    loop.call_soon_threadsafe(cancel)
 
 
 def _wait_for_result(future: Future[T]) -> T:

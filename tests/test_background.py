@@ -241,6 +241,29 @@ def test_an_interrupt_before_the_wait_ends_it(monkeypatch):
     assert cancelled.wait(20)
 
 
+def test_an_interrupt_at_the_start_cancels_the_coroutine(monkeypatch):
+    """Under load it comes after the start, and before the caller has the future."""
+    started, ended = threading.Event(), threading.Event()
+    start = background.start
+
+    async def wait():
+        started.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+
+    def interrupt(coroutine):
+        start(coroutine)
+        assert started.wait(20)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(background, "start", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        background.run(wait())
+    assert ended.wait(20)
+
+
 def test_a_timeout_error_of_a_coroutine_is_raised(monkeypatch):
     """It is not mistaken for a timeout of the wait."""
     monkeypatch.setattr(background, "POLL_SECONDS", 0.01)

@@ -350,12 +350,12 @@ def remove_unreadable_parts(data: dict[str, Any]) -> tuple[dict[str, Any], list[
         if default is not None and not is_constant(default):
             value["defaultValue"] = None
             dropped.append(sanitize_text(path, 80))
-    directives = copied["__schema"].get("directives")
-    for directive in _list_objects(directives):
+    directives = _list_objects(copied["__schema"].get("directives"))
+    for directive in directives:
         if isinstance(names := directive.get("locations"), list):
             directive["locations"] = [name for name in names if name in DIRECTIVE_LOCATIONS]
-            if not directive["locations"]:  # such a one cannot be written as SDL
-                directives.remove(directive)
+    if directives:  # one without a location cannot be written as SDL
+        copied["__schema"]["directives"] = [it for it in directives if it.get("locations") != []]
     return copied, dropped
 
 

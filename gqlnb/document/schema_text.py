@@ -300,12 +300,8 @@ def dump_schema(schema: GraphQLSchema) -> bytes:
     return file.getvalue()
 
 
-def _build_schema(text: str) -> GraphQLSchema:
-    return build_schema(text, assume_valid=True)  # pickles of earlier versions name it, too
-
-
 def load_schema(pickled: bytes) -> GraphQLSchema:
     """Return the schema of :func:`dump_schema`."""
     # Part of a pickle that is being loaded, so no less trusted than that.
     loaded: GraphQLSchema | str = pickle.loads(pickled)  # noqa: S301
-    return _build_schema(loaded) if isinstance(loaded, str) else loaded
+    return build_schema(loaded, assume_valid=True) if isinstance(loaded, str) else loaded

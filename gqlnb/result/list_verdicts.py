@@ -278,7 +278,7 @@ def judge_inner_lists(
     Parameters
     ----------
     beside
-        For each row of the outer list, the values in it, by dotted response name below that row.
+        For each row of the outer list, the values in it, named as for :func:`judge_list`.
     path, sizes
         As for :func:`judge_list`.
     lengths

@@ -23,7 +23,7 @@ from gqlnb.errors import (
     suggest,
 )
 from gqlnb.interactive import raise_attribute_error, split_hints, warn_caller
-from gqlnb.option_checks import explain_keywords
+from gqlnb.option_checks import explain_keywords, raise_option_error
 from gqlnb.optional_imports import import_optional
 from gqlnb.result import decoder
 from gqlnb.result.answer_notes import (
@@ -195,6 +195,8 @@ class Result:
         AnswerError
             If the body is not a GraphQL response, or has no data.
         """
+        if isinstance(document, str):
+            raise_option_error("document", document, "a Document: client.parse_document(text)")
         shape = build_shape(document, variables) if document is not None else None
         try:
             envelope = decode_envelope(body, shape)

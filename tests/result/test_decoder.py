@@ -7,7 +7,7 @@ import pytest
 from graphql import build_schema
 
 from gqlnb.document.document import Document
-from gqlnb.errors import AnswerError, FrameError
+from gqlnb.errors import AnswerError, FrameError, OptionError
 from gqlnb.result import decoder, table_reader
 from gqlnb.result.result import Result
 
@@ -127,6 +127,11 @@ def test_an_unknown_attribute_is_an_attribute_error():
     """Decoding on first sight hides no mistakes."""
     with pytest.raises(AttributeError, match="no attribute 'dta'"):
         Result.from_bytes(b'{"data": {}}').dta  # noqa: B018
+
+
+def test_the_text_of_a_query_is_no_document():
+    with pytest.raises(OptionError, match=r"client.parse_document\(text\)"):
+        Result.from_bytes(b'{"data": {}}', "{ rows { n } }")
 
 
 def test_many_rows_are_read_in_pieces_that_join():

@@ -595,10 +595,8 @@ def run_harvest(
     """
     is_remote = type(executor).__module__.partition(".")[0] == "distributed"
     if is_remote or isinstance(executor, ProcessPoolExecutor):
-        for client in clients:
-            PortableClient(
-                client
-            ).__reduce__()  # raises TargetError if other processes cannot have it
+        for client in clients:  # raises TargetError if other processes cannot have it
+            _ = PortableClient(client).pickled
     # pyarrow takes half a second to import, in which the first requests are on their way.
     background.start_thread(build_arrow_schema, "gqlnb-arrow")
     pool, query = AccountPool[PortableClient]([]), scope.format_expression(order="")

@@ -3,8 +3,9 @@
 graphql-core finds other errors in a document: its rules run over the whole document one after the
 other, graphql-ruby's run together, and one that finds an error leaves out what is below the node.
 Written beside graphql-ruby 1.13.15, with which ``tests/github/standin/test_engine_rules.py``
-compares the answers. Fields of one response name are compared by the specification's rule,
-since the stand-in cannot execute all that the engine takes.
+compares the answers. It differs in this: fields of one response name are compared by the
+specification's rule, since the stand-in cannot execute all that the engine takes; and the path to
+an item of a list has the item's own index, where the engine has that of the first equal one.
 """
 
 from __future__ import annotations

@@ -718,8 +718,11 @@ class RoleSearch:
             yield Finding(given if other in self._given else reason)
         if self._weak_end is not None and not (self._has_usual_length or self._has_untried_cursor):
             yield Finding(self._weak_end, is_complete=True, is_of_size=True)
-        if self._sign is not None and not (self._sign[1] or is_long_limit(length)):
-            yield Finding(f"`{self._sign[0]}` says that no rows follow", is_complete=True)
+        # Some endpoints never fill the sign: after a full page it proves nothing.
+        is_full = reached is not None or (size is not None and size.value is None)
+        name, goes_on = self._sign or ("", True)
+        if not (goes_on or is_full or is_long_limit(length)):
+            yield Finding(f"`{name}` says that no rows follow", is_complete=True)
         if size is not None:
             yield Finding(f"`{size.name}` allows no more than {length} rows")
         if is_round(length):

@@ -728,3 +728,19 @@ def test_a_smaller_trial_says_nothing_of_a_list_beside():
     client = Client(Schema(sdl, {"Query": {"search": search}}))
     text = "{ search { items { id } facets { name } hasMore } }"
     assert client.execute_all(text, progress=False).report.complete
+
+
+@pytest.mark.parametrize("size", ["zork: Int = 20", "limit: Int = 20", "zork: Int"])
+def test_a_sign_that_may_never_be_filled_proves_no_end_of_a_full_page(size):
+    """The service returns at most 20 rows, and says each time that none follow."""
+    sdl = f"type Query {{ rows({size}, word: String): Page! }} type Row {{ id: ID! }}"
+
+    def resolve(_root: Any, args: dict[str, Any], _context: Any) -> dict[str, Any]:
+        most = min(args.get("zork") or args.get("limit") or 20, 20)
+        return {"items": [{"id": str(n)} for n in range(most)], "hasMore": False}
+
+    sdl += " type Page { items: [Row!]! hasMore: Boolean }"
+    client = Client(Schema(sdl, {"Query": {"rows": resolve}}))
+    with pytest.warns(UserWarning, match="allows no more than 20 rows"):
+        result = client.execute_all("{ rows { items { id } } }", progress=False)
+    assert not result.report.complete

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from itertools import pairwise
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -12,7 +13,7 @@ import tomlkit
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from gqlnb.config import read_settings, write_table
+from gqlnb.config import read_settings, replace_file, write_table
 from gqlnb.errors import OptionError
 
 VALUES = (
@@ -149,3 +150,14 @@ def test_all_other_bytes_of_a_settings_file_stay(path, data, table):
     with pytest.raises(OptionError, match=r"connections\.work must be edited by hand"):
         change("work")
     assert path.read_bytes().decode() == text
+
+
+def test_a_file_is_replaced_in_a_folder_without_modes(tmp_path, monkeypatch):
+    """A stick with exFAT refuses them."""
+
+    def refuse(*_: object) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(Path, "chmod", refuse)
+    replace_file(tmp_path / "file", b"new", private=False)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"file": b"new"}

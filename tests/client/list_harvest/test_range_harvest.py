@@ -185,6 +185,15 @@ def test_without_a_count_nullable_values_are_a_doubt():
     assert not found.complete
 
 
+def test_without_a_count_nulls_are_not_taken_for_rows_that_a_range_lost():
+    nulls = dict.fromkeys((f"null{n}" for n in range(ROWS)), None)
+    endpoint = Endpoint(nulls | draw_values(KINDS["integers"][1]), order="none", has_count=False)
+    client = Client(endpoint.build_schema())
+    found = harvest_quietly(client, endpoint.query, slice=Slice(column="at", cap=50), page_size=10)
+    assert not found.complete
+    assert "or applies only one" not in str(found.coverage.gaps)
+
+
 @pytest.mark.parametrize("kind", ["integers", "times", "texts"])
 def test_an_ignored_filter_is_an_error(kind):
     """Rows outside the range show that the filter has no effect."""

@@ -11,6 +11,7 @@ from graphql import get_named_type
 from gqlnb.document.paged_fields import WRAPPER_NAMES
 from gqlnb.document.paging_conventions import (
     LAST_FLAGS,
+    NEXT_CURSORS,
     PageArguments,
     find_identifier,
     find_page_info,
@@ -193,9 +194,13 @@ def _judge(
     pointer = next(filter(is_pointer, siblings), None)
     if pointer is not None and not is_round(rows):  # there are endpoints that never fill it
         return Verdict("complete", f"`{pointer}` is null")
-    # AppSync filters a page after it has cut it, so that short and empty ones are not the last.
-    if sizes.sign and sizes.sign not in siblings:
-        return Verdict("unknown", f"`{sizes.sign}` is not selected")
+    # AppSync and Codex filter a page after they have cut it: short and empty ones are not the last.
+    # A name that says nothing of the next page, as Codex's `cursor`, may be that of the last row.
+    is_unclear = sizes.sign in NEXT_CURSORS and not is_pointer(sizes.sign)
+    is_needed = sizes.sign and sizes.sign not in siblings and not (rows and is_unclear)
+    if is_needed or siblings.get(sizes.sign):
+        lack = "selected" if is_needed else "null"
+        return Verdict("unknown", f"`{sizes.sign}` is not {lack}")
     return _judge_length(rows, sizes, is_outermost=is_outermost)
 
 
@@ -366,7 +371,8 @@ def collect_sizes(
                 given[name] = read_default(argument) or None  # 0 by default is no size
             if get_named_type(argument.type).name == "ID":
                 given.pop(name)
-        takes_cursor |= any(is_named_after(name, CURSOR_WORDS) for name in arguments)
+        members = [str(leaf.path[-1]) for leaf in leaves if len(leaf.path) == 2]
+        takes_cursor |= any(is_named_after(name, CURSOR_WORDS) for name in (*arguments, *members))
         kind = None if declared is None else get_named_type(declared.type)
         if depth > above:
             sizes.untried.extend(format_argument(it.path) for it in leaves if _is_untried(it))
@@ -382,7 +388,7 @@ def collect_sizes(
     info = find_page_info(holder, PageArguments("cursor")) if takes_cursor else None
     token = "" if info is None else ".".join(info.cursor)
     untried = [name for name in sizes.untried if name not in fields]
-    sign = token if is_pointer(token) else ""
+    sign = token if is_pointer(token) or "." not in token else ""
     is_bare = not (sign or sizes.numbers or untried) and len(path) - above > 1
     if is_bare and find_identifier(holder) is None:  # an object with one is no page
         flags = (".".join(leaf) for leaf, type_ in iterate_leaves(holder) if type_ == "Boolean")

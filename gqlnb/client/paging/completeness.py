@@ -155,8 +155,10 @@ def _follow_cursor(
         return f"`{name}` is null, so nothing says whether more items follow."
     if more is False:
         return _verify_end(cursor, following, cut=cut) if field.is_connection else COMPLETE
-    # An empty page with a token is not the end: AppSync filters pages after it has cut them.
-    is_empty_end = not evidence.last_length and info.is_end_cursor
+    # An empty page with a token is not the end: AppSync and Codex filter pages after they have cut
+    # them. An end cursor that was sent before is: there are no rows from which to make another.
+    is_known = not cursor.place.can_move_to(following)
+    is_empty_end = not evidence.last_length and info.is_end_cursor and is_known
     if more is None and (following is None or is_empty_end):
         # There are endpoints that never fill a token: a full first page is requested once more,
         # at twice its size.

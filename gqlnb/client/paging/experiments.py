@@ -263,9 +263,7 @@ class RoleSearch:
 
     def _search(self) -> Steps[Finding]:
         if self.length == 0:
-            name = self.larger_count
-            reason = f"`{name}` counts rows, and none came" if name else "the list is empty"
-            return Finding(reason, is_complete=name is None)
+            return (yield from self._examine_empty_list())
         finding = yield from self._examine_size()
         if finding is None and not self._is_unstable:
             finding = yield from self._find_position()
@@ -275,6 +273,18 @@ class RoleSearch:
         if finding is None and self._is_mixed and (yield from self._try({})) != self.rows:
             return Finding("its rows changed between the experiments")
         return finding or self._conclude()
+
+    def _examine_empty_list(self) -> Steps[Finding]:
+        """Find the argument that takes the cursor beside no rows, if there is one."""
+        for path, value, _ in self._cursors:
+            texts = [leaf for leaf in self._leaves if leaf.value is None and not leaf.is_number]
+            leaf = next((it for it in texts if it.name == path[-1]), None)
+            if leaf is not None and (yield from self._try({leaf: value})) is not None:
+                return self._build_finding("cursor", leaf, 0, path)
+            return Finding(f"no rows came, and `{'.'.join(path)}` is not null")
+        name = self.larger_count or ""
+        reason = f"`{name}` counts rows, and none came" if name else "the list is empty"
+        return Finding(reason, is_complete=not name)
 
     def leave_count(self, other: RoleSearch) -> Finding | None:
         """Leave a larger count to another list beside it, which goes on; return the finding then.
@@ -948,7 +958,8 @@ class Experiments:
             suspect, length, suspect.read_counts(data), can_ask=not is_left_out, together=together
         )
         sign = suspect.read_sign(data)
-        finding = None if sign is not None and sign[1] else finding
+        may_go_on = not length and any(suspect.iterate_cursors(data, 0))  # beside no rows
+        finding = None if (sign is not None and sign[1]) or may_go_on else finding
         if suspect.is_absent(data):
             return Finding(OTHER_TYPE)
         if finding is None and self._is_kept(suspect, length):

@@ -168,22 +168,29 @@ def test_a_large_size_that_returns_fewer_items_does_not_end_a_list():
     assert result.report.requests < 30
 
 
-def test_an_empty_page_with_a_token_is_not_the_end():
-    """AppSync filters its pages, so an empty page may be followed by others."""
+@pytest.mark.parametrize("name", ["nextToken", "cursor"])
+@pytest.mark.parametrize("empty", [{10, 15}, {0, 5}, range(TOTAL)])
+@pytest.mark.parametrize("is_member", [False, True])
+def test_an_empty_page_with_a_token_is_not_the_end(name, empty, is_member):
+    """AppSync filters its pages, and so does Codex, by its documentation."""
+    arguments = f"limit: Int, {name}: String"
     sdl = (
-        ITEM
-        + "type Items { items: [Item!]! nextToken: String } "
-        + "type Query { items(limit: Int, nextToken: String): Items! }"
+        f"{ITEM} type Items {{ items: [Item!]! {name}: String }} "
+        f"type Query {{ items({'input: In' if is_member else arguments}): Items! }} "
+        f"input In {{ {arguments} }}"
     )
 
     def resolve(args: Mapping[str, Any]) -> dict[str, Any]:
-        begin = int(args.get("nextToken") or 0)
-        page = [] if begin in {10, 15} else ITEMS[begin : begin + 5]
+        begin = int(args.get("input", args).get(name) or 0)
+        page = [] if begin in empty else ITEMS[begin : begin + 5]
         token = str(begin + 5) if begin + 5 < TOTAL else None
-        return {"items": page, "nextToken": token}
+        return {"items": page, name: token}
 
-    result, _ = execute_all(sdl, serve_items(resolve), "{ items(limit: 5) { items { name } } }")
-    assert len(result.data["items"]["items"]) == TOTAL - 10
+    text = "{ items(input: {limit: 5}) { items { name } } }"
+    text = text if is_member else text.replace("input: {limit: 5}", "limit: 5")
+    result, _ = execute_all(sdl, serve_items(resolve), text)
+    count = sum(n - n % 5 not in empty for n in range(TOTAL))
+    assert len(result.data["items"]["items"]) == count
     assert result.report.complete
 
 

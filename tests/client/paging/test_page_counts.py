@@ -110,6 +110,23 @@ def test_a_short_page_with_a_token_is_not_the_last(filtered: Client) -> None:
     assert filtered.execute(text).frame().attrs["completeness"] == "complete: `nextToken` is null"
 
 
+@pytest.mark.parametrize("arguments", ["cursor: String", "input: In"])
+def test_a_cursor_beside_rows_may_be_that_of_the_next_page(arguments: str) -> None:
+    """Which Codex documents, for pages without rows too; others have one at the end of a list."""
+    sdl = f"""type Query {{ rows({arguments}): Page! }} input In {{ cursor: String }}
+      type Page {{ items: [Row!]!, cursor: String }} type Row {{ id: ID! }}"""
+    page = {"items": [{"id": "1"}], "cursor": "a"}
+    client = Client(Schema(sdl, {"Query": {"rows": lambda *_: page}}))
+    for text, verdict in {
+        "{ rows { items { id } cursor } }": "unknown: `cursor` is not null",
+        "{ rows { items { id } } }": "complete: no sign suggests that rows are missing",
+    }.items():
+        assert client.execute(text).frame().attrs["completeness"] == verdict
+    page["items"] = []
+    frame = client.execute("{ rows { items { id } } }").frame()
+    assert frame.attrs["completeness"] == "unknown: `cursor` is not selected"
+
+
 def test_empty_pages_are_passed(filtered: Client) -> None:
     """17 of them in a row."""
     result = fetch_all(filtered, "{ rows(limit: 50) { items { id } } }")

@@ -613,8 +613,10 @@ def read_sign(name: str, value: object) -> bool | None:
     (True, None)
     """
     step = find_last_step(name)
-    if isinstance(value, bool) and step in (*MORE_FLAGS, *LAST_FLAGS):
-        return (step in MORE_FLAGS) == value
+    if isinstance(value, int) and step in MORE_FLAGS:  # in Codex the number of further rows
+        return value > 0
+    if isinstance(value, bool) and step in LAST_FLAGS:
+        return not value
     return True if value and is_pointer(name) else None
 
 

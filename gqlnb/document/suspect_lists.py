@@ -681,8 +681,8 @@ def _add_signs(carrier: list[EditableSelection]) -> Iterator[tuple[tuple[str, ..
     for piece in (it for it in carrier if find_identifier(it.kind) is None):
         inner = piece.inner if piece.inner is not None else []
         for path, kind in iterate_leaves(piece.kind):
-            name, sample = ".".join(path), True if kind == "Boolean" else "text"
-            if read_sign(name, sample) is not None:
+            name, samples = ".".join(path), {"Boolean": True, "Int": 1}
+            if read_sign(name, samples.get(kind, "text")) is not None:
                 yield add_path(inner, path), name
 
 

@@ -211,7 +211,7 @@ def _read_page_signs(
     flags = {  # whether rows follow, by the name of each flag
         name: goes_on
         for name, value in sorted(siblings.items())
-        if isinstance(value, bool) and (goes_on := read_sign(name, value)) is not None
+        if isinstance(value, int) and (goes_on := read_sign(name, value)) is not None
     }
     more = next((name for name, goes_on in flags.items() if goes_on), None)
     # What counts in the object of a page, or beside a list that goes on, counts its rows.

@@ -679,6 +679,7 @@ type Info { hasNextPage: Boolean, nextToken: String }
     ("declared", "name", "value"),
     [
         ("hasMore: Boolean", "hasMore", True),
+        ("hasMore: Int", "hasMore", 404),  # Codex's `searchNfts`
         ("isLast: Boolean", "isLast", False),
         ("nextToken: String", "nextToken", "a"),
         ("page: Info", "page { hasNextPage }", {"hasNextPage": True}),

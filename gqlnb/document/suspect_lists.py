@@ -191,6 +191,11 @@ class SuspectList:
     signs: list[tuple[tuple[str, ...], tuple[str, ...], str]] = field(default_factory=list)
     typename: str = "__typename"
 
+    @property
+    def text_names(self) -> set[str]:
+        """The names of arguments for text that have no value."""
+        return {leaf.name for leaf in self.leaves if leaf.value is None and not leaf.is_number}
+
     def read_rows(self, data: object) -> Rows:
         """Return the identity of each row, by the path of the object around the list.
 
@@ -287,7 +292,8 @@ class SuspectList:
         beside = [inner for piece in self.carrier for inner in piece.inner or ()]
         for path, value in _iterate_texts(holder, beside):
             is_beside = not (self.is_plain or self.holder)
-            if is_beside and is_named_after(path[-1], CURSOR_WORDS):
+            is_named = is_named_after(path[-1], CURSOR_WORDS) or path[-1] in self.text_names
+            if is_beside and is_named:
                 yield path, value, None
         rows = holder.get(self.keys[0]) or [None]
         last, middle = rows[-1], rows[min(len(rows), max(1, half)) - 1]
@@ -575,7 +581,7 @@ class _Search:
                 steps = place.steps[: len(place.steps) - level]
                 found.signs += [(steps, *sign) for sign in _add_signs(pieces_around)]
             if found.leaves and not holder:
-                _add_cursors(carrier)
+                _add_cursors(carrier, found.text_names)
         self.lists.append(found)
 
 
@@ -686,16 +692,23 @@ def _add_signs(carrier: list[EditableSelection]) -> Iterator[tuple[tuple[str, ..
                 yield add_path(inner, path), name
 
 
-def _add_cursors(carrier: list[EditableSelection]) -> None:
-    """Select texts beside a list whose name suggests the cursor of the next page."""
+def _add_cursors(carrier: list[EditableSelection], arguments: Collection[str]) -> None:
+    """Select texts beside a list that may be the cursor of the next page, by their names.
+
+    Whatever it is called, it may have the name of one of the arguments: Shopee's affiliate reports
+    have `scrollId`.
+    """
     for piece in carrier:
-        fits = partial(is_named_after, words=CURSOR_WORDS)
         inner = piece.inner if piece.inner is not None else []
-        for name in _find_plain_leaves(piece.kind, {"ID", "String"}, fits)[:MAX_CURSORS]:
-            add_field(inner, name)
+        fits = partial(is_named_after, words=CURSOR_WORDS)
+        names = _find_plain_leaves(piece.kind, {"ID", "String"}, fits)[:MAX_CURSORS]
+        paths: list[tuple[str, ...]] = [(name,) for name in names]
         info = find_page_info(piece.kind, PageArguments("cursor"))
         if info is not None and len(info.cursor) > 1:  # Lens has `pageInfo { next }`
-            add_path(inner, info.cursor)
+            paths.append(info.cursor)
+        paths += [p for p, kind in iterate_leaves(piece.kind) if p[-1] in arguments]
+        for path in dict.fromkeys(paths):
+            add_path(inner, path)
 
 
 def _find_plain_leaves(

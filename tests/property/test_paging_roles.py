@@ -223,6 +223,47 @@ def test_a_filter_that_looks_like_a_page_number_is_not_followed():
         client.execute_all("{ episodes { id } }", paging={"season": "sides"})
 
 
+@pytest.mark.parametrize("holder", ["", "pageInfo"])
+@pytest.mark.parametrize("flag", ["", "hasNextPage"])
+@pytest.mark.parametrize("arguments", ["", "(limit: 50)"])
+@pytest.mark.parametrize("name", ["scrollId", "bookmark"])
+def test_a_cursor_may_have_any_name_that_is_the_argument_s_too(name, arguments, flag, holder):
+    """Shopee's affiliate reports have `scrollId`, beside a size of 20 by default, 50 at most."""
+    rows = [{"id": str(n)} for n in range(137)]
+    fields = f"{name}: String" + (f" {flag}: Boolean" if flag else "")
+
+    def resolve(_root: Any, args: dict[str, Any], _context: Any) -> Any:
+        start, size = int(args.get(name) or 0), min(args.get("limit") or 20, 50)
+        end = start + size
+        info = {name: str(end) if end < len(rows) else None, flag: end < len(rows)}
+        return {"nodes": rows[start:end], **info, holder: info}
+
+    sdl = f"""type Query {{ report(start: String, limit: Int, {name}: String): Page }}
+      type Page {{ nodes: [Row!]! {f"{holder}: Info" if holder else fields} }}
+      type Info {{ {fields} }} type Row {{ id: ID! }}"""
+    client = Client(Schema(sdl, {"Query": {"report": resolve}}))
+    result = client.execute_all(f"{{ report{arguments} {{ nodes {{ id }} }} }}", progress=False)
+    assert result.data["report"]["nodes"] == rows
+    assert result.report.complete
+
+
+def test_a_page_that_repeats_an_argument_is_not_taken_for_one_with_a_cursor():
+    """Although the rows of its value are others than those without one."""
+
+    def resolve(_root: Any, args: dict[str, Any], _context: Any) -> Any:
+        tag = args.get("tag", "all")
+        rows = [{"id": f"{tag}{n}"} for n in range(20)]
+        return {"nodes": rows, "tag": args.get("tag", "blue")}
+
+    sdl = """type Query { report(tag: String): Page } type Page { nodes: [Row!]! tag: String }
+      type Row { id: ID! }"""
+    client = Client(Schema(sdl, {"Query": {"report": resolve}}))
+    with pytest.warns(UserWarning, match="usual limit"):
+        result = client.execute_all("{ report { nodes { id } } }", progress=False)
+    assert [row["id"] for row in result.data["report"]["nodes"]] == [f"all{n}" for n in range(20)]
+    assert not result.report.complete
+
+
 def test_a_sample_is_not_called_complete():
     """Its rows are others in each answer."""
     rng = random.Random(1)

@@ -231,6 +231,7 @@ class RoleSearch:
         self._cursors = list(suspect.iterate_cursors(data, self.length // 2))
         self.trials: list[str] = []
         self._new_counts: Mapping[str, int] = {}  # of the last trial
+        self._new_texts: Mapping[tuple[str, ...], str] = {}  # that may be cursors
         self._refusal = ""  # the message with which it was refused
         leaves = [leaf for leaf in suspect.leaves if given.get(leaf.name) != "filter"]
         self._numbers = [leaf for leaf in leaves if leaf.is_number]
@@ -635,7 +636,7 @@ class RoleSearch:
 
     def _find_cursor(self) -> Steps[Finding | None]:
         """Find the argument by which a value of a row, or beside the rows, continues the list."""
-        if len(self.rows) != 1 or self._end is not None or self._lower is not None:
+        if len(self.rows) != 1 or self._lower is not None:
             return None
         if not have_distinct_rows(self.rows):  # equal rows seem to continue after any of them
             return None
@@ -645,10 +646,13 @@ class RoleSearch:
             if leaf.value is None and leaf is not self._size and leaf not in self._refuted
             if not (leaf.is_number and is_named_after(leaf.name, SIZE_WORDS))
         ]
-        leaves.sort(key=lambda leaf: not is_named_after(leaf.name, CURSOR_WORDS))
+        beside = {path[-1] for path, _, middle in self._cursors if middle is None}
+        # Behind what looks like the end, rows follow only if there is a cursor of the next page.
+        cursors = [it for it in self._cursors[:3] if self._end is None or it[2] is None]
+        leaves.sort(key=lambda e: (e.name not in beside, not is_named_after(e.name, CURSOR_WORDS)))
         half = self.length // 2
         for leaf in leaves[:2]:
-            for path, value, middle in self._cursors[:3]:
+            for path, value, middle in cursors:
                 if self._is_spent:
                     return None
                 cursor = value if middle is None else middle
@@ -656,13 +660,17 @@ class RoleSearch:
                     continue
                 self._tried_cursors.add(leaf)
                 other = yield from self._try({leaf: int(cursor) if leaf.is_number else cursor})
-                if other and self._continues(leaf, other, half if middle is not None else None):
+                # A page that repeats an argument has the value that was sent.
+                is_new = leaf.name == path[-1] and self._new_texts.get(path) != cursor
+                is_likely = is_new or is_named_after(leaf.name, CURSOR_WORDS)
+                after = None if middle is None else half
+                if other and self._continues(other, after, is_likely=is_likely):
                     return self._build_finding(
                         "cursor", leaf, 0, path, is_cursor_of_row=middle is not None
                     )
         return None
 
-    def _continues(self, leaf: ArgumentLeaf, other: Rows, half: int | None) -> bool:
+    def _continues(self, other: Rows, half: int | None, *, is_likely: bool) -> bool:
         """Return whether the rows are those after the first `half`, or None for after all."""
         if half is not None:
             return half > 0 and begins_with(other, slice_rows(self.rows, half))
@@ -670,7 +678,7 @@ class RoleSearch:
             return False
         if self._grown is not None:
             return do_join(self.rows, other, self._grown)
-        return self.larger_count is not None or is_named_after(leaf.name, CURSOR_WORDS)
+        return self.larger_count is not None or is_likely
 
     def _build_finding(
         self,
@@ -767,6 +775,7 @@ class RoleSearch:
         data, self._refusal = yield {**needed, **values}
         rows = None if data is None else self.suspect.read_rows(data)
         self._new_counts = {} if data is None else self.suspect.read_counts(data)
+        self._new_texts = {path: text for path, text, _ in self.suspect.iterate_cursors(data, 0)}
         if rows is not None and begins_with(rows, self.rows):
             sign = self.suspect.read_sign(data)
             # A smaller size may cut another list, of which the same sign is said.

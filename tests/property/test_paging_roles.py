@@ -223,6 +223,29 @@ def test_a_filter_that_looks_like_a_page_number_is_not_followed():
         client.execute_all("{ episodes { id } }", paging={"season": "sides"})
 
 
+@pytest.mark.parametrize("count", [19, 20, 40, 137, 1000])
+@pytest.mark.parametrize(
+    ("default", "most", "included"), [(20, 100, 0), (20, 10**6, 1), (100, 100, 0), (10, 50, 1)]
+)
+def test_an_upper_bound_without_a_value_is_not_taken_for_a_size(count, default, most, included):
+    """As of `startRow:` and `endRow:` of AG Grid; a lower one moves the rows, too."""
+    rows = [{"id": str(n)} for n in range(count)]
+
+    def resolve(_root: Any, args: dict[str, Any], _context: Any) -> Any:
+        start, end = args.get("startRow") or 0, args.get("endRow")
+        end = start + default if end is None else end + included
+        return rows[start : min(end, start + most)]
+
+    sdl = "type Query { rows(startRow: Int, endRow: Int): [Row!]! } type Row { id: ID! }"
+    client = Client(Schema(sdl, {"Query": {"rows": resolve}}))
+    with warnings.catch_warnings(action="ignore"):
+        result = client.execute_all("{ rows { id } }", progress=False)
+    got = result.data["rows"]
+    assert got == rows[: len(got)]
+    assert result.report.complete == (len(got) == count)
+    assert len(got) == count or most == 100
+
+
 @pytest.mark.parametrize("holder", ["", "pageInfo"])
 @pytest.mark.parametrize("flag", ["", "hasNextPage"])
 @pytest.mark.parametrize("arguments", ["", "(limit: 50)"])

@@ -611,7 +611,8 @@ class RoleSearch:
         if count_longest(other) == self.length:
             return self._build_finding("offset", leaf, first)
         if self._grown is not None and count_rows(self._grown) > count_rows(self.rows):
-            if self._size is not None and self._size.value is not None:
+            is_bounded = count_longest(other) == self.length - 1  # by the size that was sent
+            if self._size is not None and (self._size.value is not None or is_bounded):
                 self._lower = leaf, first  # the other is the upper bound, which grows
                 return None
             return self._build_finding("offset", leaf, first)
@@ -621,9 +622,10 @@ class RoleSearch:
         is_longer = count_longest(other) > self.length  # as of a larger page with its number
         if len(self.rows) != 1 or self.larger_count is not None or is_longer:
             return None
-        bound = self._reached
-        if bound is not None and bound is not leaf and bound.value is not None:
-            wider = yield from self._try({leaf: value, bound: bound.value + self.length})
+        bound = self._size if self._is_size_needed else self._reached
+        most = self.length if bound is None or self._is_size_needed else bound.value
+        if bound is not None and bound is not leaf and most is not None:
+            wider = yield from self._try({leaf: value, bound: most + self.length})
             # An endpoint may return its usual page where too many rows are asked for.
             is_heeded = wider is not None and count_rows(wider) >= count_rows(other)
             if wider is not None and not is_heeded and is_named_after(bound.name, SIZE_WORDS):

@@ -439,7 +439,10 @@ class Crawler:
             return True
         names = {tuple(step for step in path if isinstance(step, str)) for path in paths}
         failed = [path for path in names if lost or not has_value(result.data, path)]
-        return not self._is_plain and self._plan.omit_refused(failed, below=True)
+        if not self._is_plain and self._plan.omit_refused(failed, below=True):
+            return True
+        # A server that hides its messages refuses a size that was added as it refuses anything.
+        return lost and self._sizes.leave_out_added(failed)
 
     def _limit_first(self, messages: list[str]) -> bool:
         """Reduce the first pages if the messages are about their size; return whether it did."""

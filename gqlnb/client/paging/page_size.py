@@ -11,7 +11,7 @@ from gqlnb.document.paging_plan import DEFAULT_PAGE_SIZE
 from gqlnb.errors import TransportError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from gqlnb.client.endpoint import PagingOptions
     from gqlnb.client.paging.cursors import ListCursor
@@ -127,6 +127,19 @@ class PageSizes:
         """Return the page sizes that differ from those in the query."""
         sizes = {field: self.get_size(field) for field in self.base_sizes}
         return {f: s for f, s in sizes.items() if s is not None and s != self._text_sizes[f]}
+
+    def leave_out_added(self, failed: Collection[tuple[str, ...]]) -> bool:
+        """Leave sizes that are not in the query to the endpoint, of fields that failed.
+
+        Return whether there were any; `failed` are the response names that lead to the fields.
+        """
+        added = [
+            field
+            for field, size in self.base_sizes.items()
+            if size is not None and self._text_sizes[field] is None and field.steps in failed
+        ]
+        self.base_sizes.update(dict.fromkeys(added))
+        return bool(added)
 
     def list_unrequested(self) -> list[tuple[PagedField, int]]:
         """Return the fields of which the query requests no items, with their sizes in it."""

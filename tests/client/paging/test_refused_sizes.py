@@ -140,6 +140,35 @@ def test_lists_with_offsets_that_fail_for_added_identifiers_are_read_without_the
     assert not result.errors
 
 
+@pytest.mark.parametrize("mark", ["", "!"])
+@pytest.mark.parametrize("last", ["", ", last: Int"])
+@pytest.mark.parametrize("shape", ["connection", "offset"])
+def test_a_size_that_was_added_is_left_out_where_it_is_refused_in_any_words(shape, last, mark):
+    """Yoga and Apollo Server hide the messages of resolvers, as of one that takes 60 at most."""
+    rows = [{"id": str(n)} for n in range(137)]
+
+    def resolve(_root: Any, args: dict[str, Any], _context: Any) -> Any:
+        size = args.get("first", 20)
+        if size > 60 or "last" in args:
+            msg = "Unexpected error."
+            raise ValueError(msg)
+        start = int(args.get("after") or args.get("offset") or 0)
+        end = start + size
+        info = {"hasNextPage": end < len(rows), "endCursor": str(end)}
+        return {"nodes": rows[start:end], "pageInfo": info}
+
+    place = "after: String" if shape == "connection" else "offset: Int"
+    sdl = f"""type Query {{ rows(first: Int, {place}{last}): Page{mark} }}
+      type Page {{ nodes: [Row!]! {"pageInfo: PageInfo!" if shape == "connection" else ""} }}
+      type PageInfo {{ hasNextPage: Boolean! endCursor: String }} type Row {{ id: ID! }}"""
+    result = Client(Schema(sdl, {"Query": {"rows": resolve}})).execute_all(
+        "{ rows { nodes { id } } }"
+    )
+    assert result.data["rows"]["nodes"] == rows
+    assert result.report.complete
+    assert not result.errors
+
+
 def test_a_refusal_without_a_number_is_said():
     """No row came, and the report says why."""
     client = build_client("Too many rows")

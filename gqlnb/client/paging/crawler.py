@@ -827,7 +827,7 @@ class Crawler:
             return True
         if not plan.added_counts <= plan.omitted:
             plan.omitted |= plan.added_counts
-        else:
+        elif not self._sizes.leave_out_added({field.steps for field in plan.fields}):
             # Sent unchanged, the errors name lines of the user's own text.
             self._is_plain = True
             self._sizes.base_sizes.clear()

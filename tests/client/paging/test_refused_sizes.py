@@ -169,6 +169,30 @@ def test_a_size_that_was_added_is_left_out_where_it_is_refused_in_any_words(shap
     assert not result.errors
 
 
+@pytest.mark.parametrize("status", [200, 400])
+def test_a_size_that_was_added_is_left_out_of_a_request_that_is_refused(status):
+    """A limit of the cost of a request, by a server that hides its messages."""
+    sdl = """type Query { rows(first: Int, offset: Int): Page }
+      type Page { nodes: [Row!]! total: Int } type Row { id: ID! }"""
+    rows = [{"id": str(n)} for n in range(137)]
+
+    def resolve(_root: Any, args: dict[str, Any], _context: Any) -> Any:
+        return {"nodes": rows[args.get("offset", 0) :][:20], "total": len(rows)}
+
+    inside = Client(Schema(sdl, {"Query": {"rows": resolve}}))
+
+    def reply(request: Any) -> Response:
+        kind = {"content-type": "application/json"}
+        if "first" in request.query:
+            return Response(status, kind, b'{"errors": [{"message": "Bad request"}]}')
+        data = inside.execute(request.query, request.variables).data
+        return Response(200, kind, json.dumps({"data": data}).encode())
+
+    result = Client(Wire(reply), schema=sdl).execute_all("{ rows { nodes { id } } }")
+    assert result.data["rows"]["nodes"] == rows
+    assert result.report.complete
+
+
 def test_a_refusal_without_a_number_is_said():
     """No row came, and the report says why."""
     client = build_client("Too many rows")

@@ -9,6 +9,7 @@ A connection is recognised by the fields of the "GraphQL Cursor Connections Spec
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from graphql import (
@@ -50,7 +51,7 @@ from gqlnb.document.selections import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from gqlnb.document.document import Document
     from gqlnb.document.json_codec import JSON
@@ -109,6 +110,9 @@ class Anchor:
         For each argument of the lookup, the response names that may have its value.
     typename
         The response name of ``__typename``; empty if `on` is known.
+    scopes
+        The selections in which the key is selected: of each fragment that leads to the list, those
+        on the type of the object.
     """
 
     depth: int
@@ -117,6 +121,7 @@ class Anchor:
     lookup: Lookup
     keys: tuple[tuple[str, ...], ...] = ()
     typename: str = ""
+    scopes: Sequence[list[EditableSelection]] = ()
 
 
 @dataclass(slots=True, eq=False)
@@ -578,30 +583,28 @@ class PagedFieldFinder:
                 return None  # merged selections of one field
             keys = [k for k, p in group_by_key(selections).items() if p[0].name == k == "id"]
             return Anchor(depth, selections, "", GUESSED_LOOKUP, (tuple(keys),)) if keys else None
-        lookups = {scope and scope[1] for scope in self.iterate_scopes(selections, kind, pieces)}
+        scopes = list(self._iterate_scopes(selections, kind, pieces))
+        lookups = {lookup for _, lookup in scopes}
         lookup = lookups.pop() if len(lookups) == 1 else None
-        return Anchor(depth, selections, get_type_name(kind), lookup) if lookup else None
+        if lookup is None:
+            return None
+        inner = [inner for inner, _ in scopes]
+        return Anchor(depth, selections, get_type_name(kind), lookup, scopes=inner)
 
-    def iterate_scopes(
+    def _iterate_scopes(
         self,
         selections: list[EditableSelection],
         kind: NamedType,
         pieces: Iterable[EditableSelection],
-    ) -> Iterator[tuple[list[EditableSelection], Lookup] | None]:
+    ) -> Iterator[tuple[list[EditableSelection], Lookup | None]]:
         """Yield for each piece the outermost selections around it on a type with a lookup."""
         ids = {id(piece) for piece in pieces}
         for piece, around in iterate_fields(selections):
             if id(piece) not in ids:
                 continue
             scopes = [(kind, selections), *((part.kind, part.inner or []) for part in around)]
-            yield next(
-                (
-                    (inner, lookup)
-                    for type_, inner in scopes
-                    if type_ is not None and (lookup := self.get_lookup(type_)) is not None
-                ),
-                None,
-            )
+            known = ((below, self.get_lookup(type_)) for type_, below in scopes)
+            yield next(filter(itemgetter(1), known), ([], None))
 
 
 # Names of the list of items in a page object.

@@ -235,7 +235,10 @@ class PagingPlan:
         if self.schema is None:
             anchor.typename = add_field(anchor.selections, "__typename")
         else:
-            self._add_keys(field, anchor)
+            anchor.keys = tuple(
+                tuple(dict.fromkeys(add_field(inner, key.field) for inner in anchor.scopes))
+                for key in anchor.lookup.keys
+            )
 
     def _add_info(self, field: PagedField) -> None:
         """Add the selections that tell whether a page follows; their paths are response names."""
@@ -334,18 +337,6 @@ class PagingPlan:
             (page.inner or []).append(EditableSelection("edges", key, inner=below, added=True))
         return [ItemList(key, None, (), "cursor")]
 
-    def _add_keys(self, field: PagedField, anchor: Anchor) -> None:
-        """Select the key of the object that a list stands in."""
-        pieces = group_by_key(anchor.selections)[field.steps[anchor.depth]]
-        kind = self.schema.get_type(anchor.on) if self.schema is not None else None
-        scopes = [
-            s for s in self._finder.iterate_scopes(anchor.selections, kind, pieces) if s is not None
-        ]
-        anchor.keys = tuple(
-            tuple(dict.fromkeys(add_field(inner, key.field) for inner, _ in scopes))
-            for key in anchor.lookup.keys
-        )
-
     def _add_identifiers(self, field: PagedField, items: ItemList) -> ItemList:
         """Select the identifiers of items, and return the list with their response names."""
         ids: dict[str, None] = {}
@@ -394,11 +385,7 @@ class PagingPlan:
 
     def has_inner(self, names: Sequence[str]) -> bool:
         """Return whether the field at a path of response names has selections."""
-        selections: list[EditableSelection] = self.selections
-        for name in names:
-            pieces = group_by_key(selections).get(name, [])
-            selections = [below for piece in pieces for below in piece.inner or ()]
-        return bool(selections)
+        return any(piece.inner for piece in find_pieces(self.selections, names))
 
     # -- the arguments of the document
 

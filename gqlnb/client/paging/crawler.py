@@ -935,16 +935,13 @@ class Crawler:
     def _empty_data(self) -> dict[str, Any]:
         """Return the data without the items of the outermost lists."""
         if self._skeleton is None:
-            emptied = []  # and filled again, as copying the items would take long
-            for cursor in self._outermost:
-                for described in cursor.field.items:
-                    items = cursor.target.get(described.key)
-                    if isinstance(items, list):
-                        emptied.append((items, list(items)))
-                        items.clear()
-            self._skeleton = deepcopy(self.data)
-            for items, values in emptied:
-                items.extend(values)
+            cursors = (
+                (each.target, items.key) for each in self._outermost for items in each.field.items
+            )
+            lists = (target.get(key) for target, key in cursors)
+            # As if they were copied already: to copy the items would take long.
+            emptied: dict[int, Any] = {id(items): [] for items in lists if isinstance(items, list)}
+            self._skeleton = deepcopy(self.data, emptied)
         return deepcopy(self._skeleton)
 
     @property

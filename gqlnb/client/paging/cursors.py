@@ -37,8 +37,7 @@ MAX_EXACT_KEYS = 10_000  # of a list whose rows are not kept
 # Bytes of a digest. Two of 10 million keys have the same one with a probability of 6e-16. With 8
 # bytes it would be 3e-6, and a row would be removed.
 DIGEST_BYTES = 12
-EMPTY = bytes(DIGEST_BYTES)
-FIRST_CELLS = 2**15
+BUCKETS = 2**12
 MAX_REPEATING_KINDS = 2  # distinct rows; equal pages of so few may be genuine
 MIN_OVERLAPPING_PAGE = 4  # items; of smaller pages the item would be a large share
 MAX_PAGES_WITHOUT_NEW_ITEMS = 5  # in a row: filters can leave pages empty
@@ -65,7 +64,7 @@ def find_lists(holder: object, field: PagedField) -> Iterator[tuple[ResponsePath
 class KnownKeys:
     """A set of keys, which stores digests instead of many keys.
 
-    A key takes about 200 bytes in a set, a digest 17 to 34. Iterating over the pages of a list
+    A key takes about 200 bytes in a set, a digest 13 to 22. Iterating over the pages of a list
     keeps nothing else of its rows. A digest takes three times as long, though.
 
     Parameters
@@ -77,55 +76,41 @@ class KnownKeys:
     def __init__(self, most: int | None) -> None:
         self._most = inf if most is None else most
         self._keys: set[Hashable] = set()
-        self._cells = bytearray()  # a hash table with open addressing
-        self._count = 0
+        self._buckets: list[bytearray] = []  # of digests, one after the other
 
     def __contains__(self, key: Hashable) -> bool:
-        return key in self._keys or (self._count > 0 and self._find_cell(digest_key(key)) is None)
+        return key in self._keys or (bool(self._buckets) and self._has_digest(digest_key(key)))
 
     def add_new(self, keys: Collection[Hashable]) -> bool:
         """Add keys if none of them is known; return whether they were added."""
-        if self._count:
+        is_new = self._keys.isdisjoint(keys)
+        if self._buckets:
             is_new = not any(key in self for key in keys)
-        else:
-            is_new = self._keys.isdisjoint(keys)
         if is_new:
             self.update(keys)
         return is_new
 
     def update(self, keys: Iterable[Hashable]) -> None:
         """Add keys."""
-        if not self._count:
+        if not self._buckets:
             self._keys.update(keys)
             if len(self._keys) <= self._most:
                 return
-            self._cells = bytearray(DIGEST_BYTES * FIRST_CELLS)
+            self._buckets = [bytearray() for _ in range(BUCKETS)]
             keys, self._keys = self._keys, set()
-        self._add_digests(map(digest_key, keys))
+        for digest in map(digest_key, keys):
+            if not self._has_digest(digest):
+                self._get_bucket(digest).extend(digest)
 
-    def _add_digests(self, digests: Iterable[bytes]) -> None:
-        for digest in digests:
-            cell = self._find_cell(digest)
-            if cell is None:
-                continue
-            self._cells[cell : cell + DIGEST_BYTES] = digest
-            self._count += 1
-            if 10 * self._count * DIGEST_BYTES > 7 * len(self._cells):
-                old, self._cells, self._count = self._cells, bytearray(2 * len(self._cells)), 0
-                cells = (
-                    bytes(old[at : at + DIGEST_BYTES]) for at in range(0, len(old), DIGEST_BYTES)
-                )
-                self._add_digests(it for it in cells if it != EMPTY)
+    def _get_bucket(self, digest: bytes) -> bytearray:
+        return self._buckets[int.from_bytes(digest[:4], "big") % BUCKETS]
 
-    def _find_cell(self, digest: bytes) -> int | None:
-        """Return the offset of the cell for a digest; None if the table has it."""
-        cells = self._cells
-        cell = hash(digest) * DIGEST_BYTES % len(cells)
-        while (there := cells[cell : cell + DIGEST_BYTES]) != EMPTY:
-            if there == digest:
-                return None
-            cell = (cell + DIGEST_BYTES) % len(cells)
-        return cell
+    def _has_digest(self, digest: bytes) -> bool:
+        bucket = self._get_bucket(digest)
+        place = bucket.find(digest)
+        while place > 0 and place % DIGEST_BYTES:  # the end of one and the begin of the next
+            place = bucket.find(digest, place + 1)
+        return place >= 0
 
 
 def digest_key(key: Hashable) -> bytes:

@@ -14,8 +14,8 @@ from gqlnb.client.paging.cursors import KnownKeys
 
 @pytest.mark.parametrize("limit", [0, 10, None])
 def test_known_keys_are_those_of_a_set(monkeypatch, limit):
-    """Also when they become digests, and when the table of digests grows."""
-    monkeypatch.setattr(cursors, "FIRST_CELLS", 8)
+    """Also when they become digests, and when many have the same bucket."""
+    monkeypatch.setattr(cursors, "BUCKETS", 8)
     dice = random.Random(1)
     expected, known = set(), KnownKeys(limit)
     for _ in range(200):
@@ -31,7 +31,7 @@ def test_known_keys_are_those_of_a_set(monkeypatch, limit):
 
 def test_a_key_takes_few_bytes():
     """Pages that nobody keeps would else take 190 bytes for a row."""
-    count = 46_000  # more than the table of 2 ** 16 cells takes
+    count = 46_000
     tracemalloc.start()
     known = KnownKeys(10_000)
     for start in range(0, count, 100):

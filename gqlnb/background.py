@@ -9,16 +9,12 @@ import signal
 import sys
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor, wait
+from collections.abc import Callable, Coroutine, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from contextvars import copy_context
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Iterator, Mapping
-    from concurrent.futures import Future
-    from typing import Self
+from typing import Any, Protocol, Self, TypeVar
 
 T = TypeVar("T")
 POLL_SECONDS = 1.0  # how often a waiting thread checks for an interrupt

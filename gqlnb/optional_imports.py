@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import shlex
 from importlib import import_module
-from typing import TYPE_CHECKING
+from types import ModuleType
 
 from gqlnb.errors import MissingExtraError
-
-if TYPE_CHECKING:
-    from types import ModuleType
 
 
 def import_optional(module: str, requirement: str, purpose: str) -> ModuleType:

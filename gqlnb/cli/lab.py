@@ -5,18 +5,15 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from gqlnb.cli.options import PORT
 from gqlnb.errors import GqlnbError
 from gqlnb.optional_imports import import_optional
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 DEFAULT_FOLDER = "gqlnb-notebooks"
 FIRST_NOTEBOOK = "01_hello.ipynb"

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Literal, TypeVar
 
 import click
 
-from gqlnb.client.client import connect
+from gqlnb.client.client import Client, connect
 from gqlnb.client.connections import list_connections
 from gqlnb.client.credentials import parse_header_options
 from gqlnb.errors import OptionError, sanitize_text, suggest
 from gqlnb.github.builtin_connections import register_connections
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from gqlnb.client.client import Client
 
 PORT = click.IntRange(0, 65535)
 _TOKEN_SOURCES = "env:NAME, keyring:NAME, file:PATH or prompt"  # noqa: S105 - places of tokens

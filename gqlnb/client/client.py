@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self, overload
@@ -24,6 +24,7 @@ from gqlnb.client.endpoint import (
     EndpointOptions,
     Exchange,
     ExchangeLog,
+    ListSettings,
     PagingOptions,
     check_batch,
     check_nan,
@@ -34,17 +35,22 @@ from gqlnb.client.endpoint import (
     require_settings,
     save_lists,
 )
-from gqlnb.client.gql_interop import make_gql_transport
+from gqlnb.client.gql_interop import AsyncGqlTransport, GqlTransport, make_gql_transport
 from gqlnb.client.mapping import MapOptions
 from gqlnb.client.pickling import reduce_client
-from gqlnb.client.progress import Progress
-from gqlnb.client.recording.session import resolve_recording, resolve_secrets
-from gqlnb.client.response_cache import resolve_cache
+from gqlnb.client.progress import Progress, ShowProgress
+from gqlnb.client.recording.session import (
+    Recording,
+    RecordingMode,
+    resolve_recording,
+    resolve_secrets,
+)
+from gqlnb.client.response_cache import CachePolicy, resolve_cache
 from gqlnb.config import resolve_unix_path
-from gqlnb.document.schema_text import build_diagram, print_sdl
-from gqlnb.errors import GqlnbError, TargetError
+from gqlnb.document.schema_text import Diagram, build_diagram, print_sdl
+from gqlnb.errors import GqlnbError, TargetError, TransportError
 from gqlnb.interactive import raise_attribute_error, split_hints, warn_caller
-from gqlnb.limits import DEFAULT_RECONNECTS
+from gqlnb.limits import DEFAULT_RECONNECTS, Limits
 from gqlnb.option_checks import (
     check_boolean,
     check_whole_number,
@@ -53,35 +59,25 @@ from gqlnb.option_checks import (
 )
 from gqlnb.redact import hide_locals
 from gqlnb.result.models import add_typenames
-from gqlnb.result.result import warn_incomplete
+from gqlnb.result.result import Result, warn_incomplete
 
 if TYPE_CHECKING:
     import os
     import ssl
-    from collections.abc import AsyncIterator, Callable, Iterator
     from datetime import timedelta
 
     import pandas as pd
     from graphql import GraphQLSchema
 
-    from gqlnb.client.endpoint import ListSettings
     from gqlnb.client.endpoint_report.report import EndpointReport
-    from gqlnb.client.gql_interop import AsyncGqlTransport, GqlTransport
-    from gqlnb.client.progress import ShowProgress
-    from gqlnb.client.recording.session import Recording, RecordingMode
-    from gqlnb.client.response_cache import CachePolicy
     from gqlnb.client.schema_diff import SchemaChanges
     from gqlnb.client.subscriptions import ConnectionInit, StreamKind, Subscription
     from gqlnb.document.document import Document
-    from gqlnb.document.schema_text import Diagram
     from gqlnb.engine.schema import Schema
-    from gqlnb.errors import TransportError
     from gqlnb.http.rate_limit_rules import Budget
-    from gqlnb.limits import Limits
     from gqlnb.lists.columns import Slice
     from gqlnb.lists.list_harvest import RangeEstimate, RangeHarvest
     from gqlnb.result.event_frames import MappedFrame
-    from gqlnb.result.result import Result
     from gqlnb.tokens import Token, TokenHolder
 
 # Names that readers of other libraries try first.

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
-from gqlnb.client.batches import check_concurrency, read_item
-from gqlnb.client.endpoint import apply_call_options
+from gqlnb.client.batches import BatchItem, BatchOutcome, check_concurrency, read_item
+from gqlnb.client.endpoint import Endpoint, ListSettings, apply_call_options
 from gqlnb.client.gql_interop import GqlClientTransport
-from gqlnb.client.mapping import InputMap, number_problems, read_inputs
+from gqlnb.client.mapping import InputMap, MapOptions, number_problems, read_inputs
 from gqlnb.client.paging.pager import Pager
 from gqlnb.client.rate_limiter import RateLimiter, get_queue
 from gqlnb.client.request_preparer import RequestPreparer
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from gqlnb.background import WorkerThreads
-    from gqlnb.client.batches import BatchItem, BatchOutcome
-    from gqlnb.client.endpoint import Endpoint, ListSettings
-    from gqlnb.client.mapping import MapOptions
     from gqlnb.document.document import Document
     from gqlnb.tokens import Token, TokenHolder
 

@@ -6,7 +6,7 @@ import inspect
 import os
 import ssl
 import sys
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from math import isfinite
@@ -29,12 +29,13 @@ from gqlnb.client.gql_interop import GqlClientTransport, is_gql_client
 from gqlnb.client.http_transport import ArrayWrapper, HttpTransport
 from gqlnb.client.recording.session import (
     SERVER_NAME,
+    Recording,
     RecordingTransport,
     build_unrecordable_error,
     get_active_recording,
     resolve_secrets,
 )
-from gqlnb.client.transports import AsgiTransport, InProcessTransport
+from gqlnb.client.transports import AsgiTransport, InProcessTransport, Transport
 from gqlnb.config import Settings, find_settings, resolve_unix_path, write_table
 from gqlnb.document.json_codec import JSONError, dump_json
 from gqlnb.document.paged_fields import ListRole
@@ -43,18 +44,13 @@ from gqlnb.errors import AuthError, OptionError, TargetError, TransportError, sa
 from gqlnb.limits import Limits
 from gqlnb.option_checks import check_boolean, check_whole_number, raise_option_error
 from gqlnb.redact import MASK, hide_locals, redact_text
-from gqlnb.tokens import Token
+from gqlnb.tokens import Token, TokenHolder
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
-
     from gqlnb.client.http_route import Body
-    from gqlnb.client.recording.session import Recording
     from gqlnb.client.response_cache import CachePolicy
-    from gqlnb.client.transports import Transport
     from gqlnb.engine.schema import Schema
     from gqlnb.http.messages import Response
-    from gqlnb.tokens import TokenHolder
 
 
 class ListSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

@@ -8,7 +8,7 @@ from importlib import import_module
 from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from graphql import ExecutionResult, print_ast, separate_operations
+from graphql import ExecutionResult, GraphQLSchema, print_ast, separate_operations
 
 from gqlnb import background
 from gqlnb.client.credentials import strip_url
@@ -24,7 +24,7 @@ from gqlnb.errors import (
     TransportError,
     sanitize_text,
 )
-from gqlnb.http.messages import Response
+from gqlnb.http.messages import Request, Response
 from gqlnb.optional_imports import import_optional
 from gqlnb.redact import redact_text, strip_traceback
 from gqlnb.result.result import Result
@@ -32,10 +32,7 @@ from gqlnb.result.result import Result
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence
 
-    from graphql import GraphQLSchema
-
     from gqlnb.client.batches import BatchItem, BatchOutcome
-    from gqlnb.http.messages import Request
 
 
 def is_gql_client(target: object) -> bool:

@@ -7,15 +7,15 @@ import os
 import threading
 import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Mapping
 from contextlib import suppress
 from math import inf
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import Any, Self, TypeVar
 from weakref import WeakSet, WeakValueDictionary
 
 from gqlnb.background import wait_for_event
 from gqlnb.client.http_transport import HttpTransport
-from gqlnb.client.transports import InProcessTransport
+from gqlnb.client.transports import InProcessTransport, Transport
 from gqlnb.errors import AnswerError, RateLimited, TransportError
 from gqlnb.http.rate_limit_rules import (
     MAX_CONCURRENT,
@@ -28,11 +28,6 @@ from gqlnb.http.rate_limit_rules import (
 from gqlnb.interactive import NOTICEABLE_WAIT, announce_wait
 from gqlnb.result.result import Result
 from gqlnb.tokens import compute_fingerprint
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
-
-    from gqlnb.client.transports import Transport
 
 Outcome = TypeVar("Outcome", bound=Result | TransportError | AnswerError)
 # Seconds after which a wait looks at the clock again: the machine may have been suspended.

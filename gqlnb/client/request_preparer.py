@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from copy import copy
 from dataclasses import replace
@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from graphql import OperationDefinitionNode
 
 from gqlnb.client.http_transport import HttpTransport
-from gqlnb.client.recording.session import RecordingTransport, build_unrecordable_error
+from gqlnb.client.recording.session import Recording, RecordingTransport, build_unrecordable_error
 from gqlnb.client.request_sender import PreparedRequest
 from gqlnb.client.response_cache import prepare_cached_request
-from gqlnb.client.transports import AsgiTransport, InProcessTransport
+from gqlnb.client.transports import AsgiTransport, InProcessTransport, Transport
 from gqlnb.document.document import Document
 from gqlnb.document.json_codec import iter_faults
 from gqlnb.document.sized_cache import SizedCache
@@ -37,12 +37,8 @@ from gqlnb.http.response_parser import ResponseContext, parse_response
 from gqlnb.result.checked_decoder import DecoderSelector
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from gqlnb.client.endpoint import Endpoint
-    from gqlnb.client.recording.session import Recording
     from gqlnb.client.schema_store import SchemaStore
-    from gqlnb.client.transports import Transport
     from gqlnb.result.result import Result
 
 MAX_DOCUMENTS = 512  # texts per client; a notebook repeats few

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from contextlib import nullcontext
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
 from math import inf
@@ -13,10 +13,10 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar, cast
 
 from gqlnb.client.http_transport import HttpTransport
-from gqlnb.client.transports import MAYBE_EXECUTED
+from gqlnb.client.transports import MAYBE_EXECUTED, Transport
 from gqlnb.document.upload import has_file
 from gqlnb.errors import AnswerError, GqlnbError, RateLimited, TransportError
-from gqlnb.http.messages import RequestArray
+from gqlnb.http.messages import Request, RequestArray
 from gqlnb.http.rate_limit_rules import (
     MAX_ATTEMPTS,
     Attempt,
@@ -32,13 +32,10 @@ from gqlnb.result.result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
-    from contextlib import AbstractAsyncContextManager, AbstractContextManager
 
     from gqlnb.client.endpoint import Endpoint
     from gqlnb.client.rate_limiter import RateLimiter
     from gqlnb.client.response_cache import CachedRequest
-    from gqlnb.client.transports import Transport
-    from gqlnb.http.messages import Request
 
 Failure: TypeAlias = TransportError | AnswerError
 Outcome: TypeAlias = Result | Failure

@@ -9,7 +9,12 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from graphql import (
+    DirectiveNode,
+    FieldNode,
+    GraphQLArgument,
     GraphQLError,
+    GraphQLInputField,
+    GraphQLSchema,
     OperationDefinitionNode,
     OperationType,
     TypeInfo,
@@ -34,13 +39,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     import pandas as pd
-    from graphql import (
-        DirectiveNode,
-        FieldNode,
-        GraphQLArgument,
-        GraphQLInputField,
-        GraphQLSchema,
-    )
 
 BREAKING, DANGEROUS, SAFE = "breaking", "dangerous", "safe"
 Places = dict[str, dict[str, str | None]]  # the facts of each coordinate

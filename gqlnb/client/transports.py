@@ -17,18 +17,16 @@ from gqlnb.client.credentials import Credentials
 from gqlnb.errors import TransportError, describe_exception
 from gqlnb.http.content_encoding import DecompressionError, decompress_body
 from gqlnb.http.error_responses import is_token_refused
-from gqlnb.http.messages import Response
+from gqlnb.http.messages import Request, Response
 from gqlnb.redact import strip_traceback
 from gqlnb.result.column_batch import ColumnMembers
-from gqlnb.result.result import collect_members, get_columns
+from gqlnb.result.result import Result, collect_members, get_columns
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Mapping
 
     from gqlnb.document.document import Document
     from gqlnb.engine.schema import Schema
-    from gqlnb.http.messages import Request
-    from gqlnb.result.result import Result
 
 NOTHING_LISTENS = "Nothing listens there."
 MAYBE_EXECUTED = "The request may have been executed. Check before sending it again."

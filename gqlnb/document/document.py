@@ -3,25 +3,35 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from graphql import (
     ArgumentNode,
+    ASTValidationRule,
     DirectiveNode,
     DocumentNode,
+    EnumValueNode,
     ExecutableDefinitionsRule,
     FieldNode,
     FragmentDefinitionNode,
     FragmentSpreadNode,
+    GraphQLAbstractType,
     GraphQLError,
+    GraphQLSchema,
+    IntValueNode,
     NameNode,
+    Node,
+    ObjectFieldNode,
     OperationDefinitionNode,
     OperationType,
+    SelectionNode,
     SelectionSetNode,
+    StringValueNode,
     TypeInfo,
     TypeInfoVisitor,
+    VariableDefinitionNode,
     Visitor,
     get_location,
     get_named_type,
@@ -54,21 +64,6 @@ from gqlnb.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Container, Iterator
-
-    from graphql import (
-        ASTValidationRule,
-        EnumValueNode,
-        GraphQLAbstractType,
-        GraphQLSchema,
-        IntValueNode,
-        Node,
-        ObjectFieldNode,
-        SelectionNode,
-        StringValueNode,
-        VariableDefinitionNode,
-    )
-
     from gqlnb.limits import Limits
 
 MAX_FIELDS_SHOWN = 12  # two lines of a notebook cell; the schema browser shows the rest

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import io
 import pickle
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from types import FunctionType, MethodType
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 from graphql import (
+    ConstDirectiveNode,
     DirectiveDefinitionNode,
     GraphQLEnumType,
     GraphQLInterfaceType,
@@ -34,11 +35,6 @@ from graphql import (
 )
 
 from gqlnb.errors import OptionError, SchemaError, TargetError, sanitize_text, suggest
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from graphql import ConstDirectiveNode
 
 
 def find_type(schema: GraphQLSchema, name: str) -> GraphQLNamedType:

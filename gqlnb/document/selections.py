@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 from graphql import (
+    DirectiveNode,
     FieldNode,
+    FragmentDefinitionNode,
     FragmentSpreadNode,
+    GraphQLField,
+    GraphQLSchema,
     InlineFragmentNode,
     Node,
+    SelectionSetNode,
     Undefined,
+    ValueNode,
     VariableNode,
     get_named_type,
     parse_value,
@@ -22,17 +28,6 @@ from graphql import (
 from gqlnb.errors import QueryError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
-
-    from graphql import (
-        DirectiveNode,
-        FragmentDefinitionNode,
-        GraphQLField,
-        GraphQLSchema,
-        SelectionSetNode,
-        ValueNode,
-    )
-
     from gqlnb.document.document import Document
     from gqlnb.document.json_codec import JSON
 

@@ -6,23 +6,29 @@ Whether fields of one response name can be merged is decided in near-linear time
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from math import isinf
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from graphql import (
     BREAK,
     SKIP,
     ASTValidationRule,
+    DocumentNode,
     FieldNode,
     FloatValueNode,
     FragmentDefinitionNode,
     FragmentSpreadNode,
     GraphQLError,
+    GraphQLField,
     GraphQLFloat,
+    GraphQLNamedType,
     GraphQLObjectType,
+    GraphQLSchema,
     IntValueNode,
     ListValueNode,
+    Node,
     NoUndefinedVariablesRule,
     NoUnusedVariablesRule,
     ObjectValueNode,
@@ -33,7 +39,9 @@ from graphql import (
     StringValueNode,
     TypeMetaFieldDef,
     TypeNameMetaFieldDef,
+    ValidationContext,
     ValidationRule,
+    ValueNode,
     VariableNode,
     VariablesInAllowedPositionRule,
     get_named_type,
@@ -45,19 +53,6 @@ from graphql import (
     validate,
 )
 from graphql.language.parser import MAX_NESTING_DEPTH
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from graphql import (
-        DocumentNode,
-        GraphQLField,
-        GraphQLNamedType,
-        GraphQLSchema,
-        Node,
-        ValidationContext,
-        ValueNode,
-    )
 
 # graphql-core takes 4 us for a pair: 20 ms. A person's mistake has a few pairs.
 MAX_PAIRS = 5_000

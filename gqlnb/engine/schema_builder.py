@@ -6,13 +6,14 @@ import gc
 import inspect
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from graphql import (
     DirectiveLocation,
+    DocumentNode,
     ExecutableDefinitionNode,
     GraphQLEnumType,
     GraphQLError,
@@ -41,12 +42,6 @@ from gqlnb.document.variables import read_large_integer
 from gqlnb.engine.graphql_compat import IS_GRAPHQL_33, AnyGraphQLType, Value
 from gqlnb.engine.subscription import open_event_source
 from gqlnb.errors import SchemaError, sanitize_text, suggest
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from graphql import DocumentNode
-
 
 MOVED_OBJECTS = 10_000  # the collector traverses fewer in under a millisecond
 MAX_MISTAKES_SHOWN = 3  # mistakes that a note names

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from html import unescape
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from gqlnb.document.json_codec import JSONError, load_json, mark_numbers, replace_numbers
 from gqlnb.errors import sanitize_text
-from gqlnb.http.messages import parse_parameters
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from gqlnb.http.messages import Response
+from gqlnb.http.messages import Response, parse_parameters
 
 _MAX_TITLE = 80  # characters
 _SEARCHED_BYTES = 1 << 14  # bytes of a page that are searched for its title

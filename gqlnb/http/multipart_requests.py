@@ -7,20 +7,15 @@ Source: "GraphQL multipart request specification", J. de Seric, github.com/jayde
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 from uuid import uuid4
 
 from gqlnb.document.json_codec import JSONError, dump_json, load_json
 from gqlnb.document.upload import DEFAULT_CONTENT_TYPE, Upload
 from gqlnb.errors import TransportError, sanitize_text
-from gqlnb.http.messages import VALID_BOUNDARY, BadRequestError, parse_parameters
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from gqlnb.http.messages import Request
+from gqlnb.http.messages import VALID_BOUNDARY, BadRequestError, Request, parse_parameters
 
 # HTML, "Multipart form data": the characters that are escaped in a name.
 _NAME_ESCAPES = str.maketrans({'"': "%22", "\r": "%0D", "\n": "%0A"})

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from gqlnb.document.document import build_problems
+from gqlnb.document.document import Document, build_problems
 from gqlnb.document.error_details import explain_message
 from gqlnb.document.json_codec import JSONError, load_json, load_repaired_json, split_json_array
 from gqlnb.document.variables import describe_integer_forms
@@ -50,7 +50,7 @@ from gqlnb.http.incremental import (
 from gqlnb.http.rate_limit_rules import compute_restore_wait, read_cost_extension, read_retry_after
 from gqlnb.redact import strip_traceback
 from gqlnb.result.answer_notes import WARNINGS, InvalidPartError, count_nullified
-from gqlnb.result.checked_decoder import Misfit, iter_misfits, read_lazily
+from gqlnb.result.checked_decoder import CheckedDecoder, Misfit, iter_misfits, read_lazily
 from gqlnb.result.column_batch import ColumnMembers
 from gqlnb.result.result import (
     Result,
@@ -60,16 +60,11 @@ from gqlnb.result.result import (
     keep_exact_bytes,
     release_data,
 )
-from gqlnb.result.shape import build_response_shape, get_conditions
+from gqlnb.result.shape import Shape, build_response_shape, get_conditions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from gqlnb.document.document import Document
     from gqlnb.http.messages import Response
-    from gqlnb.result.checked_decoder import CheckedDecoder
     from gqlnb.result.result import SchemaLoader
-    from gqlnb.result.shape import Shape
 
 # Error types and codes of rate limits. GitHub uses the first two, without a special HTTP status;
 # Shopify and others use the rest.

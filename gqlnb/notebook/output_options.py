@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from gqlnb.config import open_replacement
-from gqlnb.document.document import format_variable_type
+from gqlnb.document.document import Document, format_variable_type
 from gqlnb.document.input_coercion import read_record
 from gqlnb.document.json_codec import dump_json
 from gqlnb.document.limit_checks import compute_expanded_size, expand_fragments, measure_definition
@@ -27,16 +27,13 @@ from gqlnb.notebook.display import Note, Text, add_error_lines, show
 from gqlnb.redact import redact_text
 from gqlnb.result.answer_notes import MISSING, format_notes
 from gqlnb.result.renderer import render_preformatted, wrap_html
-from gqlnb.result.result import collect_members
+from gqlnb.result.result import Result, collect_members
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import MutableMapping
 
     from gqlnb.client.client import Client
-    from gqlnb.document.document import Document
     from gqlnb.result.event_frames import MappedFrame
-    from gqlnb.result.result import Result
 
 
 SUFFIXES = (".csv", ".parquet", ".xlsx", ".json", ".graphql")  # of --export-to

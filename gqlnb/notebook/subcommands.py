@@ -23,10 +23,10 @@ from gqlnb.github.search_syntax import is_qualifier
 from gqlnb.github.star_query import normalize_typed_query
 from gqlnb.notebook.display import HelpText, Listing, Note, Text, add_error_lines, show
 from gqlnb.notebook.magic_options import build_parser, read_line, split_words
-from gqlnb.notebook.notebook_state import describe_target, list_targets
-from gqlnb.notebook.schema_docs import SchemaDocs
+from gqlnb.notebook.notebook_state import CellTarget, NotebookState, describe_target, list_targets
+from gqlnb.notebook.schema_docs import SchemaDocs, SchemaPage
 from gqlnb.notebook.schema_search import search_schema
-from gqlnb.server.background_server import serve
+from gqlnb.server.background_server import Server, serve
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -35,9 +35,6 @@ if TYPE_CHECKING:
 
     from gqlnb.client.endpoint_report.report import EndpointReport
     from gqlnb.client.schema_diff import SchemaChanges
-    from gqlnb.notebook.notebook_state import CellTarget, NotebookState
-    from gqlnb.notebook.schema_docs import SchemaPage
-    from gqlnb.server.background_server import Server
 
 TARGETS_LISTED = 5
 Names: TypeAlias = MutableMapping[str, object]

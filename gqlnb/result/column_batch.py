@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from gqlnb.result.decoder import DataSource
+from gqlnb.result.decoder import Data, DataSource
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from gqlnb.document.document import Document
-    from gqlnb.result.decoder import Data
 
 # Shorter lists stay dicts: the plan that collects columns costs about as much as it saves on them.
 MIN_BATCH_ROWS = 2_000

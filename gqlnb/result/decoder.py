@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import codecs
 from collections import deque
-from collections.abc import Set
+from collections.abc import Callable, Iterable, Sequence, Set
 from decimal import Decimal
 from functools import partial
 from itertools import repeat
@@ -22,7 +22,7 @@ import msgspec
 
 from gqlnb.document import scalars
 from gqlnb.document.json_codec import strip_bom
-from gqlnb.result.tables import NODE, ObjectPlan, ResultTable
+from gqlnb.result.tables import NODE, ObjectPlan, ReadPlan, ResultColumn, ResultTable
 
 # A type that msgspec decodes into: a class, a union, a generic alias. Before PEP 747 type checkers
 # have no type for all of them.
@@ -33,10 +33,7 @@ PreparedTables: TypeAlias = Any
 Data: TypeAlias = Any  # JSON values, or the dicts, lists and decimals made of them
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
     from gqlnb.result.shape import Shape
-    from gqlnb.result.tables import ReadPlan, ResultColumn
 
     ObjectField = tuple[
         str, MsgspecType, bool

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from operator import methodcaller
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -28,7 +28,7 @@ from gqlnb.document.scalar_values import MAX_EXACT_FLOAT
 from gqlnb.errors import FrameError, advise_if_strict, join_names, sanitize_text
 from gqlnb.interactive import warn_caller
 from gqlnb.result.column_batch import ColumnBatch
-from gqlnb.result.column_builder import CONVERSION_ERRORS
+from gqlnb.result.column_builder import CONVERSION_ERRORS, ColumnBuilder
 from gqlnb.result.excel import write_workbook
 from gqlnb.result.list_verdicts import (
     NO_SIZES,
@@ -42,9 +42,10 @@ from gqlnb.result.list_verdicts import (
 )
 from gqlnb.result.renderer import FETCH_ALL, Preview, format_error_path, mark_rows
 from gqlnb.result.shape import Shape, find_connection_path
-from gqlnb.result.table_reader import AnswerData, read_tables
+from gqlnb.result.table_reader import AnswerData, TableRows, read_tables
 from gqlnb.result.tables import (
     ALIASES,
+    ReadPlan,
     ResultTable,
     RowOptions,
     choose_table,
@@ -56,15 +57,9 @@ from gqlnb.result.tables import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
     from os import PathLike
-    from typing import IO
 
     from numpy.typing import NDArray
-
-    from gqlnb.result.column_builder import ColumnBuilder
-    from gqlnb.result.table_reader import TableRows
-    from gqlnb.result.tables import ReadPlan
 
     PandasArray = pd.api.extensions.ExtensionArray | NDArray[np.object_]
     ErrorPath = tuple[str | int, ...]

@@ -18,8 +18,15 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, Union, ge
 import msgspec
 from graphql import (
     FieldNode,
+    FragmentDefinitionNode,
     FragmentSpreadNode,
     GraphQLEnumType,
+    GraphQLSchema,
+    GraphQLType,
+    NamedTypeNode,
+    OperationDefinitionNode,
+    SelectionNode,
+    SelectionSetNode,
     get_named_type,
     is_composite_type,
     is_list_type,
@@ -35,16 +42,6 @@ from gqlnb.errors import AnswerError, SchemaError, describe_path, sanitize_text
 from gqlnb.result.shape import Shape, get_conditions, get_field_type, get_object_names, is_included
 
 if TYPE_CHECKING:
-    from graphql import (
-        FragmentDefinitionNode,
-        GraphQLSchema,
-        GraphQLType,
-        NamedTypeNode,
-        OperationDefinitionNode,
-        SelectionNode,
-        SelectionSetNode,
-    )
-
     from gqlnb.document.document import Document
 
 # A type that msgspec converts to: a class, a union, a generic alias. Before PEP 747 type checkers

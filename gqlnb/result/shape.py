@@ -8,7 +8,7 @@ specification), so nothing has to be added to the request to tell the members ap
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain, count
 from types import MappingProxyType
@@ -17,10 +17,14 @@ from weakref import WeakKeyDictionary
 
 from graphql import (
     FieldNode,
+    FragmentDefinitionNode,
     FragmentSpreadNode,
     GraphQLEnumType,
     GraphQLNamedType,
     GraphQLScalarType,
+    GraphQLSchema,
+    SelectionNode,
+    SelectionSetNode,
     get_named_type,
     is_abstract_type,
     is_list_type,
@@ -36,15 +40,6 @@ from gqlnb.document.selections import MAX_SELECTIONS, build_expansion_error
 from gqlnb.document.validation import META_FIELDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from graphql import (
-        FragmentDefinitionNode,
-        GraphQLSchema,
-        SelectionNode,
-        SelectionSetNode,
-    )
-
     from gqlnb.document.document import Document
 
 SHAPES_KEPT = 256  # per schema; a notebook has some dozens of texts

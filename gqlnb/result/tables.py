@@ -16,16 +16,13 @@ import msgspec
 
 from gqlnb.document import scalars
 from gqlnb.document.paging_conventions import LAST_FLAGS, MORE_FLAGS, TOTAL_FIELDS
-from gqlnb.document.scalars import UNKNOWN
+from gqlnb.document.scalars import UNKNOWN, Scalar
 from gqlnb.document.suspect_lists import is_count_name
 from gqlnb.errors import FrameError, format_count, sanitize_text
-from gqlnb.result.shape import Shape, find_connection_path
+from gqlnb.result.shape import ObjectSet, Shape, find_connection_path
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
-
-    from gqlnb.document.scalars import Scalar
-    from gqlnb.result.shape import ObjectSet
 
     Data = Any  # JSON values, or the dicts and lists of this process
 

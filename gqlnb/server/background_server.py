@@ -19,11 +19,11 @@ from gqlnb.errors import (
     ServerError,
     sanitize_text,
 )
-from gqlnb.http.server_rules import ENDPOINT, LOOPBACK_HOSTS
+from gqlnb.http.server_rules import ENDPOINT, LOOPBACK_HOSTS, Access
 from gqlnb.option_checks import explain_keywords
 from gqlnb.redact import hide_locals
 from gqlnb.server.app import App
-from gqlnb.server.authentication import read_token_option
+from gqlnb.server.authentication import TokenOption, read_token_option
 from gqlnb.server.deployment import (
     Certificate,
     check_root_path,
@@ -48,9 +48,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from gqlnb.http.messages import HttpRequest
-    from gqlnb.http.server_rules import Access
     from gqlnb.limits import Limits
-    from gqlnb.server.authentication import TokenOption
 
 _DEFAULT_PORT, _DEFAULT_HOST = 4000, "127.0.0.1"
 _listeners: set[Listener] = set()

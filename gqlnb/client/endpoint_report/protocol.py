@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -12,18 +12,15 @@ from urllib.parse import quote
 
 from gqlnb import background
 from gqlnb.client.endpoint_report.list_queries import find_list_queries
-from gqlnb.client.endpoint_report.report import NOT_TRIED
+from gqlnb.client.endpoint_report.report import NOT_TRIED, AddLine, MeteredClient
 from gqlnb.client.subscriptions import SUBPROTOCOLS
 from gqlnb.client.websocket_client import NetworkLink, open_network_link
 from gqlnb.errors import TransportError, sanitize_text
 from gqlnb.http.messages import GRAPHQL_MEDIA_TYPE, JSON_MEDIA_TYPE, Response
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from graphql import GraphQLSchema
 
-    from gqlnb.client.endpoint_report.report import AddLine, MeteredClient
     from gqlnb.client.http_transport import HttpTransport
 
 MAX_REQUESTS = 16

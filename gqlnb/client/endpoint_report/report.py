@@ -6,7 +6,7 @@ The requests are counted, bounded, and no faster than two a second on other mach
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,18 +15,15 @@ from gqlnb.client.http_transport import HttpTransport
 from gqlnb.client.paging.page_size import list_messages
 from gqlnb.client.request_preparer import RequestPreparer
 from gqlnb.client.schema_store import SchemaStore
-from gqlnb.client.transports import InProcessTransport
+from gqlnb.client.transports import InProcessTransport, Transport
 from gqlnb.errors import GqlnbError, format_count, sanitize_text
 from gqlnb.result.renderer import HTML_CLASSES, Grid
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     import pandas as pd
 
     from gqlnb.client.endpoint import Endpoint, ListSettings
     from gqlnb.client.request_sender import RequestSender
-    from gqlnb.client.transports import Transport
     from gqlnb.http.messages import Request, Response
     from gqlnb.result.result import Result
 

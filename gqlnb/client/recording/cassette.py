@@ -13,11 +13,11 @@ import json
 import os
 import threading
 import time
-from collections.abc import Mapping
-from contextlib import contextmanager, nullcontext, suppress
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import lru_cache
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple, cast
+from typing import IO, Any, Literal, NamedTuple, cast
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -47,10 +47,6 @@ from gqlnb.http.rate_limit_rules import read_retry_after
 from gqlnb.http.response_parser import QUERY_ERROR_STATUSES, has_json_media_type
 from gqlnb.redact import MASK, find_secrets, replace_secrets, widen_to_json_values
 from gqlnb.tokens import collect_secrets
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from contextlib import AbstractContextManager
 
 try:
     import fcntl

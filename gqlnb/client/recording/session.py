@@ -14,13 +14,17 @@ import msgspec
 from gqlnb.client.credentials import Credentials, check_headers
 from gqlnb.client.recording.cassette import (
     Cassette,
+    CassetteLine,
+    LineSpan,
+    RecordedAnswer,
+    TransportOutcome,
     build_request_key,
     decode_answer,
     encode_outcome,
     mask_secrets,
     normalize_text,
 )
-from gqlnb.client.transports import InProcessTransport
+from gqlnb.client.transports import InProcessTransport, Transport
 from gqlnb.document.json_codec import load_json
 from gqlnb.errors import (
     AuthError,
@@ -31,25 +35,16 @@ from gqlnb.errors import (
     TransportError,
     sanitize_text,
 )
-from gqlnb.http.messages import Response
+from gqlnb.http.messages import Request, Response
 from gqlnb.option_checks import explain_keywords, raise_option_error
 from gqlnb.redact import hide_locals, strip_traceback
-from gqlnb.tokens import Token
+from gqlnb.tokens import Token, TokenHolder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from graphql import DocumentNode
 
-    from gqlnb.client.recording.cassette import (
-        CassetteLine,
-        LineSpan,
-        RecordedAnswer,
-        TransportOutcome,
-    )
-    from gqlnb.client.transports import Transport
-    from gqlnb.http.messages import Request
-    from gqlnb.tokens import TokenHolder
 
 REPLAY_VARIABLE = "GQLNB_REPLAY"
 RECORD_VARIABLE = "GQLNB_RECORD"

@@ -7,16 +7,13 @@ the turn of the event loop in which the waiting task goes on, errors, and cancel
 from __future__ import annotations
 
 import sys
-from asyncio import CancelledError, Future, gather, get_running_loop
+from asyncio import AbstractEventLoop, CancelledError, Future, gather, get_running_loop
+from collections.abc import Awaitable, Generator, Sequence
 from functools import partial
 from types import coroutine
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from gqlnb.engine.graphql_compat import CORO, IS_GRAPHQL_33, Value
-
-if TYPE_CHECKING:
-    from asyncio import AbstractEventLoop
-    from collections.abc import Awaitable, Generator, Sequence
 
 ENDED_TURNS = 2 if sys.version_info < (3, 12) else 0  # that asyncio.gather takes for ended tasks
 FUTURE = Future  # what loaders return

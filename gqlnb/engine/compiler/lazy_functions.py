@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import linecache
 from collections import Counter, deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache, partial
 from inspect import getattr_static
@@ -50,7 +50,7 @@ from gqlnb.engine.compiler.python_types import (
     find_attribute_function,
     read_own_attributes,
 )
-from gqlnb.engine.compiler.resolve_info import strip_list_indices, to_path
+from gqlnb.engine.compiler.resolve_info import LazyPath, strip_list_indices, to_path
 from gqlnb.engine.compiler.source_writer import SourceWriter, list_enum_names
 from gqlnb.engine.graphql_compat import (
     CORO,
@@ -63,11 +63,8 @@ from gqlnb.engine.graphql_compat import (
 from gqlnb.result.column_batch import MIN_BATCH_ROWS, ColumnBatch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from gqlnb.engine.compiler.executor import CompiledFunction, PlanExecutor
     from gqlnb.engine.compiler.plans import FieldPlan, OperationPlan, SelectionPlan
-    from gqlnb.engine.compiler.resolve_info import LazyPath
 
 
 # Listed before their items are completed: iterating over them runs no user code.

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from marshal import dumps
 from types import CoroutineType, FunctionType, GeneratorType, GetSetDescriptorType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from graphql import Undefined
+from graphql import GraphQLField, Undefined
 
 from gqlnb.engine.graphql_compat import Value
-
-if TYPE_CHECKING:
-    from graphql import GraphQLField
 
 FIELD_KEY = "strawberry-definition"  # in the extensions of graphql-core's field
 BASIC_RESOLVER = ("strawberry.schema.schema_converter", "_get_basic_result")

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from graphql import GraphQLError, GraphQLResolveInfo
+from graphql import FieldNode, GraphQLError, GraphQLResolveInfo
 from graphql.pyutils import Path
 
 from gqlnb.engine.graphql_compat import CollectedErrors, Value
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from graphql import FieldNode
 
 Key = str | int
 # The attributes of exceptions that graphql-core copies to its own error.

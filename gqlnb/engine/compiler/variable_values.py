@@ -6,15 +6,17 @@ errors. Nothing is generated: each input type has a function that calls those of
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
 
 from graphql import (
     GraphQLInputObjectType,
     GraphQLInputType,
     GraphQLList,
     GraphQLNonNull,
+    GraphQLSchema,
     Undefined,
+    VariableDefinitionNode,
     get_named_type,
     is_input_type,
     is_required_input_field,
@@ -35,14 +37,7 @@ from gqlnb.engine.graphql_compat import (
     get_variable_default,
     get_variable_signature,
 )
-from gqlnb.engine.schema_watch import is_constant, watch_literal
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from graphql import GraphQLSchema, VariableDefinitionNode
-
-    from gqlnb.engine.schema_watch import SchemaWatch
+from gqlnb.engine.schema_watch import SchemaWatch, is_constant, watch_literal
 
 # Takes a value that is not Undefined and its depth; returns the coerced value.
 Coercer: TypeAlias = Callable[[Value, int], Value]

@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from graphql import (
     GraphQLBoolean,
+    GraphQLField,
     GraphQLNonNull,
     GraphQLObjectType,
+    GraphQLSchema,
     get_nullable_type,
     introspection_types,
 )
 from graphql.type import is_list_type, is_object_type
 
-from gqlnb.engine.mock.mock_objects import MockObject
+from gqlnb.engine.mock.mock_objects import MockObject, MockType
 from gqlnb.engine.mock.mock_schema import MockGenerator, MockOptions
 from gqlnb.engine.mock.value_formats import hash_parts
 from gqlnb.engine.schema_builder import adapt_resolver
@@ -43,16 +45,11 @@ from gqlnb.github.standin.connection_pages import (
     require_boundary,
 )
 from gqlnb.github.standin.repository_columns import RepositoryRows
-from gqlnb.github.standin.repository_search import make_sort_key, sort_rows
-from gqlnb.github.standin.simulation import CURRENT_METER, DataFaults, RequestMeter
+from gqlnb.github.standin.repository_search import Population, make_sort_key, sort_rows
+from gqlnb.github.standin.simulation import CURRENT_METER, DataFaults, RequestMeter, Simulation
 
 if TYPE_CHECKING:
-    from graphql import GraphQLField, GraphQLSchema
     from numpy.typing import NDArray
-
-    from gqlnb.engine.mock.mock_objects import MockType
-    from gqlnb.github.standin.repository_search import Population
-    from gqlnb.github.standin.simulation import Simulation
 
 
 Resolver = Callable[[Any, dict[str, Any], Any], Any]  # (root, args, context)

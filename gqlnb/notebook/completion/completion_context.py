@@ -22,8 +22,8 @@ from gqlnb.notebook.completion.completion_list import (
     find_at_cursor,
 )
 from gqlnb.notebook.completion.cursor_parser import Proposal, find_similar_names
-from gqlnb.notebook.magic_options import build_parser, get_cell_parser, read_line
-from gqlnb.notebook.notebook_state import describe_target
+from gqlnb.notebook.magic_options import CursorPosition, build_parser, get_cell_parser, read_line
+from gqlnb.notebook.notebook_state import NotebookState, describe_target
 from gqlnb.notebook.subcommands import SUBCOMMANDS
 
 if TYPE_CHECKING:
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
     from graphql import GraphQLSchema
 
-    from gqlnb.notebook.magic_options import CursorPosition
-    from gqlnb.notebook.notebook_state import NotebookState
 
 NameSource = Callable[[], Iterable[tuple[str, str]]]  # pairs of a name and its description
 

@@ -16,7 +16,7 @@ from threading import Lock, Timer
 from typing import TYPE_CHECKING, Any
 
 import traitlets
-from graphql import introspection_from_schema
+from graphql import GraphQLSchema, introspection_from_schema
 from IPython.core.getipython import get_ipython
 
 from gqlnb import background
@@ -31,7 +31,7 @@ from gqlnb.notebook.magic_options import write_cell
 from gqlnb.notebook.widgets.base import Widget, describe_error, get_notebook_names
 from gqlnb.option_checks import explain_keywords, raise_option_error
 from gqlnb.result.renderer import render_bundle
-from gqlnb.result.result import collect_members
+from gqlnb.result.result import Result, collect_members
 from gqlnb.server.page import BUNDLE_FILES, MISSING_BUNDLE, load_bundle, read_checksum
 from gqlnb.tokens import Token
 
@@ -39,12 +39,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     import pandas as pd
-    from graphql import GraphQLSchema
 
     from gqlnb.document.document import Document
     from gqlnb.engine.subscription import Stream
     from gqlnb.notebook.widgets.base import Message
-    from gqlnb.result.result import Result
 
 
 HEIGHTS = range(320, 4001)  # pixels; the editors overlap in a smaller view

@@ -21,12 +21,12 @@ from collections.abc import (
 from contextlib import suppress
 from functools import partial
 from threading import Event, Lock, RLock
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, SupportsIndex
 from weakref import WeakKeyDictionary
 
 from gqlnb import background
 from gqlnb.errors import GqlnbError, OptionError, describe_exception, format_count, sanitize_text
-from gqlnb.notebook.display import OutputUpdater, is_in_kernel
+from gqlnb.notebook.display import MimeBundle, OutputUpdater, is_in_kernel
 from gqlnb.option_checks import check_whole_number, explain_keywords
 from gqlnb.redact import strip_traceback
 from gqlnb.result.renderer import (
@@ -39,16 +39,12 @@ from gqlnb.result.renderer import (
     wrap_html,
 )
 from gqlnb.result.result import Result
-from gqlnb.server.listener import find_calling_cell
+from gqlnb.server.listener import CellRun, find_calling_cell
 
 if TYPE_CHECKING:
-    from typing import SupportsIndex
-
     import pandas as pd
 
     from gqlnb.document.document import Document
-    from gqlnb.notebook.display import MimeBundle
-    from gqlnb.server.listener import CellRun
 
 ROWS = 1000  # enough to scroll through, about a megabyte
 END_TIMEOUT = 5.0  # seconds for the cleanup of a subscription

@@ -13,12 +13,12 @@ from html import escape
 from itertools import islice
 from math import ceil, floor, log10, sqrt
 from threading import Event, Timer
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
 from urllib.parse import quote, urlsplit
 
 import numpy as np
 import traitlets
-from IPython.display import display
+from IPython.display import DisplayHandle, display
 
 from gqlnb import background
 from gqlnb.client.credentials import redact_url
@@ -31,7 +31,7 @@ from gqlnb.github.harvester.requests import (
     fetch_pages,
 )
 from gqlnb.github.search_syntax import MAX_PAGE_SIZE, MAX_SEARCH_RESULTS
-from gqlnb.github.star_query import check_threshold, parse_star_query, read_least_stars
+from gqlnb.github.star_query import StarQuery, check_threshold, parse_star_query, read_least_stars
 from gqlnb.github.star_results import collect_stars, find_sent_query
 from gqlnb.notebook.display import is_in_kernel
 from gqlnb.notebook.widgets.base import Widget, describe_error, get_notebook_names
@@ -40,14 +40,11 @@ from gqlnb.result.renderer import Grid, count_shown, draw_bar, render_frame
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from typing import SupportsIndex
 
     import pandas as pd
-    from IPython.display import DisplayHandle
     from numpy.typing import ArrayLike
 
     from gqlnb.client.client import Client
-    from gqlnb.github.star_query import StarQuery
     from gqlnb.notebook.widgets.base import Message
     from gqlnb.notebook.widgets.data_grid import GridSource
 

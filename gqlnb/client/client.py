@@ -1092,16 +1092,8 @@ class Client:
         """
         _ = self.schema  # so that the document is checked, and its classes are known
         typed = add_typenames(self.parse_document(text, operation, validate=validate))
-        result = self.execute(
-            typed,
-            variables,
-            operation=operation,
-            validate=validate,
-            token=token,
-            headers=headers,
-            extensions=extensions,
-            timeout=timeout,
-        )
+        parts = self._parts.with_options(token, headers, extensions, timeout, validate)
+        result = parts.sender.send(parts.preparer.prepare(typed, variables, operation))
         return result.raise_for_errors().models()
 
     @overload

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from graphql import BooleanValueNode, IntValueNode, VariableNode
 
 from gqlnb.document.document import iterate_fields
+from gqlnb.result.shape import is_included
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from graphql import (
         FieldNode,
         FragmentDefinitionNode,
-        SelectionNode,
         SelectionSetNode,
         ValueNode,
     )
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 #: Most nodes of one operation. Source: GitHub documentation, "Node limit".
 MAX_NODES = 500_000
-_CONDITIONS = {"skip": False, "include": True}  # the value with which a selection is kept
 
 
 class QueryCost(NamedTuple):
@@ -120,17 +119,7 @@ def iter_fields(
     FieldNode
         The fields.
     """
-    return iterate_fields(sets, fragments, lambda node: _is_included(node, variables))
-
-
-def _is_included(node: SelectionNode, variables: Mapping[str, object]) -> bool:
-    for directive in node.directives or ():
-        name = directive.name.value
-        if name in _CONDITIONS:
-            (argument,) = directive.arguments or ()
-            if _read_value(argument.value, variables) is not _CONDITIONS[name]:
-                return False
-    return True
+    return iterate_fields(sets, fragments, lambda node: is_included(node, variables) is True)
 
 
 def _read_page_size(field: FieldNode, variables: Mapping[str, object]) -> int:

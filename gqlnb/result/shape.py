@@ -465,7 +465,7 @@ def get_object_names(
     return frozenset({composite.name})
 
 
-def is_included(node: SelectionNode, conditions: Mapping[str, bool] | None) -> bool | None:
+def is_included(node: SelectionNode, conditions: Mapping[str, Any] | None) -> bool | None:
     """Return whether ``@skip`` and ``@include`` let a selection execute; None if unknown."""
     included: bool | None = True
     for directive in node.directives or ():

@@ -28,7 +28,7 @@ from gqlnb.document.paging_conventions import find_length_limit, find_page_argum
 from gqlnb.document.schema_text import find_type
 from gqlnb.errors import OptionError, TargetError
 from gqlnb.notebook.completion.completion_list import find_at_cursor, parse_until, write_placeholder
-from gqlnb.notebook.completion.cursor_parser import SelectionSetState, tokenize
+from gqlnb.notebook.completion.cursor_parser import tokenize
 from gqlnb.notebook.magic_options import CELL_MAGIC, locate_cursor
 from gqlnb.notebook.notebook_state import parse_or_none
 
@@ -102,7 +102,7 @@ def extract_fragment(schema: GraphQLSchema, code: str, start: int, end: int, nam
     head = len(code) - len(place.text)
     tokens = tokenize(place.text)
     within = [it for it in tokens if it.start >= place.offset and it.end <= end - head]
-    parent = getattr(parse_until(schema, tokens, place.offset, None), "parent", None)
+    parent = parse_until(schema, tokens, place.offset, None).parent
     _check_name(name, {b.text for a, b in pairwise(tokens) if a.text == "fragment"})
     if within and parent is not None:
         begin, finish = within[0].start, within[-1].end
@@ -134,8 +134,8 @@ def rename_at(code: str, cursor: int, name: str) -> str:
     if chosen:  # the values of the line belong to the variables
         line = re.sub(rf"((?:-p|--param)[ =]){re.escape(old)}=", rf"\g<1>{name}=", line)
     elif [it.text for it in tokens[at + 1 : at + 2]] == [":"]:
-        state = parse_until(None, tokens, tokens[at].start, None)
-        chosen = [tokens[at]] if isinstance(state, SelectionSetState) else []
+        is_alias = parse_until(None, tokens, tokens[at].start, None).in_fields
+        chosen = [tokens[at]] if is_alias else []
     if not chosen:
         msg = "Place the cursor on an alias or a variable."
         raise OptionError(msg)

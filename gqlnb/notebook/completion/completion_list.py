@@ -29,7 +29,7 @@ from gqlnb.result.renderer import wrap_html
 if TYPE_CHECKING:
     from graphql import GraphQLDirective, GraphQLField, GraphQLInputType, GraphQLSchema
 
-    from gqlnb.notebook.completion.cursor_parser import ParserState, Proposal
+    from gqlnb.notebook.completion.cursor_parser import CursorPlace, Proposal
 
 
 LABEL_LENGTH = 40  # characters of an entry; beside longer ones, types and texts are out of sight
@@ -231,7 +231,7 @@ def complete_at_cursor(
         if touches and token.kind == "name":
             start = token.start
     word = text[start:offset].lower()
-    proposals = list(parse_until(schema, tokens, start, saved).propose())
+    proposals = list(parse_until(schema, tokens, start, saved).proposals)
     names = [
         proposal
         for proposal in proposals
@@ -257,7 +257,7 @@ def find_at_cursor(
     if at and [token.text for token in tokens[at[0] + 1 : at[0] + 2]] == [":"]:
         at.append(at[0] + 2)
     for token in (tokens[n] for n in at if n < len(tokens)):
-        for proposal in parse_until(schema, tokens, token.start, saved).propose():
+        for proposal in parse_until(schema, tokens, token.start, saved).proposals:
             if proposal.name == token.text:
                 return proposal
     return None
@@ -268,13 +268,9 @@ def parse_until(
     tokens: list[SourceToken],
     start: int,
     saved: Mapping[str, str] | None,
-) -> ParserState:
-    """Return what is open at `start`, with the definitions of the whole text."""
+) -> CursorPlace:
+    """Return the place of the cursor at `start`, with the definitions of the whole text."""
     # Fragments and variables may be defined behind the cursor.
     fragments, variables = find_definitions(tokens)
-    ahead = [token for token in tokens if token.start > start]
-    parser = CursorParser(schema, {**(saved or {}), **fragments}, variables, ahead)
-    for token in tokens:
-        if token.end <= start and token.kind != "comment":
-            parser.stack[-1].read_token(token.kind, token.text)
-    return parser.stack[-1]
+    known = {**(saved or {}), **fragments}
+    return CursorParser(schema, known, variables, tokens, start).find_place()

@@ -1,8 +1,8 @@
 """A tolerant GraphQL parser that reads up to the cursor and proposes the next name.
 
 graphql-core's lexer and parser refuse incomplete text, so this module has its own: a tokenizer that
-accepts any text, and a stack of states, one for each open bracket. A proposal is a name of the
-schema with its definition.
+accepts any text, and a parser that stops at the cursor. A proposal is a name of the schema with its
+definition.
 """
 
 from __future__ import annotations
@@ -43,8 +43,6 @@ from graphql.utilities.type_comparators import do_types_overlap
 from gqlnb.document.validation import META_FIELDS
 
 if TYPE_CHECKING:
-    from graphql import GraphQLField
-
     Expected: TypeAlias = GraphQLType | None  # the type of a value at the cursor
     Members: TypeAlias = Mapping[str, GraphQLArgument | GraphQLInputField]
 
@@ -118,12 +116,15 @@ def collect_fields(schema: GraphQLSchema, parent: GraphQLNamedType) -> Mapping[s
 
 def propose_type_conditions(
     schema: GraphQLSchema | None, parent: GraphQLNamedType | None
-) -> list[Proposal]:
-    """Return the possible type conditions in a selection set on `parent`."""
-    kinds = propose_types(schema, is_composite_type)
-    if schema is None or not is_composite_type(parent):
-        return kinds
-    return [kind for kind in kinds if do_types_overlap(schema, parent, kind.thing)]
+) -> Iterator[Proposal]:
+    """Yield the possible type conditions in a selection set on `parent`."""
+    for kind in propose_types(schema, is_composite_type):
+        if (
+            schema is None
+            or not is_composite_type(parent)
+            or do_types_overlap(schema, parent, kind.thing)
+        ):
+            yield kind
 
 
 def propose_types(
@@ -235,101 +236,6 @@ def tokenize(text: str) -> list[SourceToken]:
     ]
 
 
-# A cell that is being written is not a valid document, so completion does not parse it. Tokens up
-# to the cursor open and close levels, each of which knows what may follow. Nothing is rejected; a
-# missing bracket is closed where a token cannot belong to the open level.
-# The parser accepts all tokens: one that fits nowhere is skipped, and a missing closing bracket is
-# assumed before a token that cannot be inside the bracket.
-@dataclass(eq=False)
-class CursorParser:
-    """Reads tokens one by one and proposes the next name.
-
-    Parameters
-    ----------
-    schema
-        The schema, None if it is unknown.
-    fragments
-        The type conditions of the fragments of the whole text, by name.
-    all_variables
-        The variables of all operations.
-    ahead
-        The tokens behind the cursor.
-    """
-
-    schema: GraphQLSchema | None
-    fragments: Mapping[str, str]
-    all_variables: Mapping[str, DeclaredVariable]
-    ahead: Sequence[SourceToken]
-
-    def __post_init__(self) -> None:
-        self.variables: dict[str, DeclaredVariable] = {}  # of the current operation
-        self.fragment = ""  # the name of the fragment around the cursor
-        self.stack: list[ParserState] = [DocumentState(self)]  # the open levels
-
-    def enter(self, level: ParserState) -> None:
-        """Open a level."""
-        self.stack.append(level)
-
-    def leave(self, *kinds: type[ParserState]) -> None:
-        """Close the innermost level of one of these kinds, and all levels inside it."""
-        for depth in range(len(self.stack) - 1, 0, -1):
-            if isinstance(self.stack[depth], kinds):
-                del self.stack[depth:]
-                return
-
-    def restart(self, word: str) -> None:
-        """Close all levels and start a new definition."""
-        # The document itself stays open.
-        del self.stack[1:]
-        self.stack[0].read_token("name", word)
-
-    def find_type(self, name: str) -> GraphQLNamedType | None:
-        """Return a type of the schema, None if it is unknown."""
-        return self.schema.type_map.get(name) if self.schema is not None else None
-
-    def propose_variables(self, expected: Expected) -> Iterator[Proposal]:
-        """Yield the variables that fit a type."""
-        # A fragment may use the variables of all operations that spread it.
-        if any(level.constant for level in self.stack):
-            return
-        usable = self.all_variables if self.fragment else self.variables
-        for name, variable in usable.items():
-            if expected is None or self._can_use(variable, expected):
-                yield Proposal(name, "variable", variable.type)
-
-    def _can_use(self, variable: DeclaredVariable, expected: Expected) -> bool:
-        declared = self.parse_type_text(variable.type)
-        required = _get_nullable(expected) if variable.defaulted else expected
-        if self.schema is None or declared is None or required is None:
-            return False
-        return is_type_sub_type_of(self.schema, declared, required)
-
-    def parse_type_text(self, text: str) -> Expected:
-        """Parse a type such as ``[Int!]``; None if it is not valid."""
-        try:
-            return type_from_ast(self.schema, parse_type(text)) if self.schema and text else None
-        except GraphQLError:
-            return None
-
-
-class ParserState:
-    """The state of an open level: it reads tokens until it is closed."""
-
-    constant = False  # whether variables are not allowed
-
-    def __init__(self, parser: CursorParser) -> None:
-        self.parser = parser
-        self.after = ""  # the last token that determines the next one
-
-    def read_token(self, kind: str, text: str) -> None:
-        """Read a token."""
-        raise NotImplementedError
-
-    def propose(self) -> Iterator[Proposal]:
-        """Yield the names that may come next."""
-        raise NotImplementedError
-
-
 class DeclaredVariable(NamedTuple):
     """The type of a variable as text, and whether it has a default value."""
 
@@ -365,174 +271,399 @@ def _read_variable(words: list[str]) -> DeclaredVariable:
     return DeclaredVariable("".join(of_type), default[:1] == ["="] and default[1:] != ["null"])
 
 
+def _read_type(words: list[str]) -> str:
+    """Return the type of a variable as far as its definition is written."""
+    return _read_variable(words[3:]).type if words[:1] == ["$"] else ""
+
+
 def _is_type_token(word: str) -> bool:
     return word in ("[", "]", "!") or word[0].isalpha() or word[0] == "_"
 
 
+KEYWORDS = ("query", "mutation", "subscription", "fragment")
 _OPENING = ("(", "[", "{")
 _CLOSING = (")", "]", "}")
 
 
-class ValueState(ParserState):
-    """A level that contains values."""
+class CursorPlace(NamedTuple):
+    """The place of the cursor in a document.
 
-    def read_value_start(self, text: str, expected: Expected) -> bool:
-        """Read the start of a list or object; return False for another token."""
-        if text == "[":
+    Attributes
+    ----------
+    proposals
+        The names that may come next.
+    in_fields
+        Whether it is between the fields of a selection set.
+    parent
+        The type of that selection set, None if it is unknown.
+    """
+
+    proposals: Iterator[Proposal]
+    in_fields: bool = False
+    parent: GraphQLNamedType | None = None
+
+
+class _CursorReachedError(Exception):
+    """The tokens before the cursor are read."""
+
+    def __init__(self, place: CursorPlace) -> None:
+        self.place = place
+
+
+class _Members(NamedTuple):
+    """What a list of arguments or an input object may contain.
+
+    Attributes
+    ----------
+    kind
+        ``"argument"`` or ``"input field"``.
+    types
+        The definitions of the members by name.
+    owner
+        The name of the field, directive or type that they belong to.
+    is_one_of
+        Whether it is an object with exactly one field, which is not null.
+    """
+
+    kind: str
+    types: Mapping[str, Any]
+    owner: str
+    is_one_of: bool = False
+
+    def get_type(self, name: str) -> Expected:
+        """Return the type of the value of a member."""
+        declared: Expected = getattr(self.types.get(name), "type", None)
+        if not self.is_one_of or declared is None:
+            return declared
+        return GraphQLNonNull(_get_nullable(declared))  # type: ignore[type-var] # it is nullable
+
+
+# A cell that is being written is not a valid document, so completion does not parse it. The methods
+# read the tokens up to the cursor as the grammar nests them. Nothing is rejected: a token that fits
+# nowhere is skipped, and a missing closing bracket is assumed before a token that cannot be inside
+# the bracket, which is then read again outside of it.
+class CursorParser:
+    """Reads the tokens before a cursor, and proposes the next name.
+
+    Parameters
+    ----------
+    schema
+        The schema, None if it is unknown.
+    fragments
+        The type conditions of the fragments of the whole text, by name.
+    all_variables
+        The variables of all operations.
+    tokens
+        The tokens of the whole text.
+    start
+        The position of the cursor, in characters.
+    """
+
+    def __init__(
+        self,
+        schema: GraphQLSchema | None,
+        fragments: Mapping[str, str],
+        all_variables: Mapping[str, DeclaredVariable],
+        tokens: Iterable[SourceToken],
+        start: int,
+    ) -> None:
+        self._schema, self._fragments, self._all_variables = schema, fragments, all_variables
+        self._tokens = [it for it in tokens if it.end <= start and it.kind != "comment"]
+        self._ahead = [it for it in tokens if it.start > start]
+        self._at = 0
+        self._variables: dict[str, DeclaredVariable] = {}  # of the current operation
+        self._fragment = ""  # the name of the fragment around the cursor
+        self._is_constant = False  # whether variables are not allowed
+
+    def find_place(self) -> CursorPlace:
+        """Return the place of the cursor."""
+        try:
+            while True:
+                self._read_definition()
+        except _CursorReachedError as reached:
+            return reached.place
+        except RecursionError:  # hundreds of brackets are open
+            return CursorPlace(iter(()))
+
+    def _read(
+        self,
+        proposals: Iterator[Proposal],
+        parent: GraphQLNamedType | None = None,
+        *,
+        in_fields: bool = False,
+    ) -> tuple[str, str]:
+        """Return the kind and the text of the next token, before which names may be proposed."""
+        if self._at == len(self._tokens):
+            raise _CursorReachedError(CursorPlace(proposals, in_fields, parent))
+        self._at += 1
+        return self._tokens[self._at - 1][:2]
+
+    def _read_name(self, proposals: Iterator[Proposal]) -> str:
+        """Read the next name, which may be one of these; "" before a token that ends its place."""
+        kind = text = ""
+        while kind != "name" and text not in ("{", "}", "(", ")", "@", "...", ":", "$", "="):
+            kind, text = self._read(proposals)
+        if kind == "name":
+            return text
+        self._at -= 1
+        return ""
+
+    # -- definitions
+
+    def _read_definition(self) -> None:
+        _, text = self._read(self._propose_keywords())
+        if text == "@":
+            self._read_directive(DirectiveLocation.QUERY)
+        elif text == "(":
+            self._read_variable_definitions()
+        elif text == "{":
+            self._at -= 1
+            self._read_head("query")
+        elif text in KEYWORDS:
+            self._read_head(text)
+
+    def _propose_keywords(self) -> Iterator[Proposal]:
+        schema = self._schema
+        for word in KEYWORDS:
+            if schema is None or getattr(schema, f"{word}_type", self) is not None:
+                yield Proposal(word, "keyword")
+
+    def _read_head(self, word: str) -> None:
+        """Read a definition behind its keyword, up to its end or the next keyword."""
+        self._variables, self._fragment = {}, ""
+        parent, before = getattr(self._schema, f"{word}_type", None), ""
+        place = "FRAGMENT_DEFINITION" if word == "fragment" else word.upper()
+        while True:
+            proposals = iter([Proposal("on", "keyword")] if before == "fragment" else ())
+            kind, text = self._read(proposals)
+            if text == "{":
+                self._read_selection_set(parent)
+                return
+            if text in KEYWORDS and before:
+                self._at -= 1
+                return
+            if text == "@":
+                self._read_directive(DirectiveLocation[place])
+                before = text
+            elif text == "(":
+                self._read_variable_definitions()
+            elif text == "on" and word == "fragment":
+                parent, before = self._read_condition(None), text
+            elif kind == "name":
+                before, self._fragment = word, text if word == "fragment" else ""
+
+    def _read_condition(self, parent: GraphQLNamedType | None) -> GraphQLNamedType | None:
+        """Read the type behind ``on``; without one return the type around it."""
+        name = self._read_name(propose_type_conditions(self._schema, parent))
+        if name in KEYWORDS:
+            self._at -= 1
+            return parent
+        return self._find_type(name) if name else parent
+
+    def _read_variable_definitions(self) -> None:
+        self._variables, self._is_constant = {}, True
+        words: list[str] = []  # of the last definition
+        before = ""
+        while True:
+            _, text = self._read(self._propose_in_definitions(words, before))
+            if text == ")" or (text == "{" and before != "="):
+                self._at -= int(text == "{")
+                self._is_constant = False
+                return
+            words = ["$"] if text == "$" else [*words, text]
+            self._variables |= find_variables(words)
+            if text in ("$", ":", "="):
+                before = text
+            elif text == "@":
+                self._read_directive(DirectiveLocation.VARIABLE_DEFINITION)
+                before = text
+            elif before == "=":
+                self._read_value(text, self._parse_type(_read_type(words)))
+                before = ""
+
+    def _propose_in_definitions(self, words: list[str], before: str) -> Iterator[Proposal]:
+        of_type = _read_type(words)
+        if before == ":" and not of_type.strip("["):
+            yield from propose_types(self._schema, is_input_type)
+        elif before == "=":
+            yield from propose_values(self._parse_type(of_type))
+
+    # -- selection sets
+
+    def _read_selection_set(self, parent: GraphQLNamedType | None) -> bool:
+        """Read a selection set; return whether the keyword of a definition comes in its place."""
+        schema = self._schema
+        known = collect_fields(schema, parent) if schema and parent else {}
+        name, field, location = "", None, DirectiveLocation.FIELD
+        inner: GraphQLNamedType | None = None  # the parent type of a nested selection set
+        while True:
+            proposals = (
+                Proposal(each, "field", str(it.type), str(parent), it) for each, it in known.items()
+            )
+            kind, text = self._read(proposals, parent, in_fields=True)
+            if text == "}":
+                return False
+            if text == "{":
+                below, inner = inner, None
+                if self._read_selection_set(below):
+                    return True
+            elif text == "@":
+                self._read_directive(location)
+            elif text == "(":
+                owner = f"{parent}.{name}" if parent else name
+                self._read_members(_Members("argument", field.args if field else {}, owner))
+            elif text == "...":
+                inner, location = self._read_spread(parent)
+            elif text in KEYWORDS and text not in known and known:
+                self._at -= 1  # the closing brace of the definition before is missing
+                return True
+            elif kind == "name":
+                name, field, location = text, known.get(text), DirectiveLocation.FIELD
+                inner = get_named_type(field.type) if field else None
+
+    def _read_spread(
+        self, parent: GraphQLNamedType | None
+    ) -> tuple[GraphQLNamedType | None, DirectiveLocation]:
+        """Read a spread behind its dots; return the type of a selection set, and its place."""
+        name = self._read_name(self._propose_fragments(parent))
+        if name not in ("", "on"):
+            return parent, DirectiveLocation.FRAGMENT_SPREAD
+        inner = self._read_condition(parent) if name else parent
+        return inner, DirectiveLocation.INLINE_FRAGMENT
+
+    def _propose_fragments(self, parent: GraphQLNamedType | None) -> Iterator[Proposal]:
+        for name, condition in self._fragments.items():
+            if name != self._fragment and self._can_spread(parent, self._find_type(condition)):
+                yield Proposal(name, "fragment", f"on {condition}")
+        yield Proposal("on", "keyword")
+
+    def _can_spread(
+        self, parent: GraphQLNamedType | None, condition: GraphQLNamedType | None
+    ) -> bool:
+        if self._schema is None or parent is None or condition is None:
+            return True
+        return do_types_overlap(self._schema, parent, condition)  # type: ignore[arg-type]
+
+    def _read_directive(self, location: DirectiveLocation) -> None:
+        """Read a directive behind its ``@``."""
+        name = self._read_name(propose_directives(self._schema, location))
+        if name and [token.text for token in self._tokens[self._at : self._at + 1]] == ["("]:
+            self._at += 1
+            directive = self._schema.get_directive(name) if self._schema is not None else None
+            arguments = directive.args if directive else {}
+            self._read_members(_Members("argument", arguments, f"@{name}"))
+
+    # -- values
+
+    def _read_members(self, members: _Members) -> None:
+        """Read arguments, or the fields of an input object."""
+        is_object = members.kind == "input field"
+        closing, outer = ("}", ("{", ")", "]")) if is_object else (")", ("{", "}"))
+        given: list[str] = []
+        last = before = ""  # the last name is a member if a colon follows
+        while True:
+            kind, text = self._read(self._propose_members(members, given, before))
+            if text == closing:
+                return
+            if text in (":", "$"):
+                given += [last] if text == ":" else []
+                before = text
+            elif before == ":" and text in ("[", "{"):
+                self._read_value(text, members.get_type(given[-1]))
+                before = ""
+            elif text in outer:
+                self._at -= 1
+                return
+            elif kind != "mark":
+                before, last = "", text
+
+    def _propose_members(
+        self, members: _Members, given: list[str], before: str
+    ) -> Iterator[Proposal]:
+        """Yield missing members; after a colon values; no second field of a oneOf object."""
+        behind = list(_find_following_names(self._ahead))
+        if before:
+            name = given[-1] if given else ""
+            member = members.types.get(name)
+            required = member is not None and (members.is_one_of or is_required_argument(member))
+            expected = members.get_type(name)
+            yield from self._propose_values(expected, before, defaulted=not required)
+        elif not (members.is_one_of and (given or any(behind))):
+            yield from propose_members(
+                members.types, members.kind, members.owner, {*given, *behind}
+            )
+
+    def _read_value(self, text: str, expected: Expected) -> None:
+        """Read a list or an object, of which `text` is the opening bracket; nothing otherwise."""
+        if text == "{":
+            self._read_members(_find_input_fields(expected))
+        elif text == "[":
             inner = _get_nullable(expected)
             # A value of another type is coerced to a list of one item.
-            item = inner.of_type if is_list_type(inner) else inner
-            self.parser.enter(_ListState(self.parser, item))
-        elif text == "{":
-            types, owner, one = _get_input_fields(expected)
-            self.parser.enter(_InputObjectState(self.parser, types, owner, one=one))
-        else:
-            return False
-        return True
+            self._read_list(inner.of_type if is_list_type(inner) else inner)
 
-    def propose_for_type(
-        self, expected: Expected, *, defaulted: bool = False
+    def _read_list(self, item: Expected) -> None:
+        text = ""
+        while True:
+            _, text = self._read(self._propose_values(item, text))
+            if text == "]":
+                return
+            if text in (")", "}"):
+                self._at -= 1
+                return
+            self._read_value(text, item)
+
+    def _propose_values(
+        self, expected: Expected, before: str, *, defaulted: bool = False
     ) -> Iterator[Proposal]:
         """Yield the named values of a type, and variables, with ``$`` unless it is typed."""
         # If there is a default value to replace null, a nullable variable fits too.
-        accepted = _get_nullable(expected) if defaulted else expected
-        usable = self.parser.propose_variables(accepted)
-        if self.after == "$":
+        usable = self._propose_variables(_get_nullable(expected) if defaulted else expected)
+        if before == "$":
             yield from usable
             return
         yield from propose_values(expected)
         for variable in usable:
             yield Proposal(f"${variable.name}", variable.kind, variable.detail)
 
+    def _propose_variables(self, expected: Expected) -> Iterator[Proposal]:
+        # A fragment may use the variables of all operations that spread it.
+        if not self._is_constant:
+            for name, variable in (
+                self._all_variables if self._fragment else self._variables
+            ).items():
+                if expected is None or self._can_use(variable, expected):
+                    yield Proposal(name, "variable", variable.type)
 
-class _MembersState(ValueState):
-    """Names with values: arguments, or the fields of an input object.
+    def _can_use(self, variable: DeclaredVariable, expected: Expected) -> bool:
+        declared = self._parse_type(variable.type)
+        required = _get_nullable(expected) if variable.defaulted else expected
+        if self._schema is None or declared is None or required is None:
+            return False
+        return is_type_sub_type_of(self._schema, declared, required)
 
-    Parameters
-    ----------
-    types
-        The definitions of the members by name.
-    owner
-        The name of the field, directive or type that they belong to.
-    """
+    def _parse_type(self, text: str) -> Expected:
+        """Parse a type such as ``[Int!]``; None if it is not valid."""
+        try:
+            return type_from_ast(self._schema, parse_type(text)) if self._schema and text else None
+        except GraphQLError:
+            return None
 
-    kind = "argument"
-    closing = ")"
-    outer: tuple[str, ...] = ("{", "}")  # come where the closing bracket is missing
-    is_one_of = False
-
-    def __init__(self, parser: CursorParser, types: Members, owner: str) -> None:
-        super().__init__(parser)
-        self.types = types
-        self.owner = owner
-        self.given: list[str] = []
-        self.last = ""  # the last name, which is a member if a colon follows
-
-    def read_token(self, kind: str, text: str) -> None:
-        if text == self.closing:
-            self.parser.leave(type(self))
-        elif text == ":":
-            self.given.append(self.last)
-            self.after = ":"
-        elif text == "$":
-            self.after = "$"
-        elif self.after == ":" and self.read_value_start(text, self.expected):
-            self.after = ""
-        elif text in self.outer:
-            self.parser.leave(type(self))
-            self.parser.stack[-1].read_token(kind, text)
-        elif kind != "mark":
-            self.after, self.last = "", text
-
-    @property
-    def member(self) -> GraphQLArgument | GraphQLInputField | None:
-        return self.types.get(self.given[-1]) if self.given else None
-
-    @property
-    def expected(self) -> Expected:
-        """The type of its value."""
-        return getattr(self.member, "type", None)
-
-    def propose(self) -> Iterator[Proposal]:
-        """Yield missing members; after a colon values."""
-        if self.after in (":", "$"):
-            member = self.member
-            # An input field has the attributes of an argument that graphql-core reads here.
-            required = member is not None and (
-                self.is_one_of or is_required_argument(member)  # type: ignore[arg-type]
-            )
-            yield from self.propose_for_type(self.expected, defaulted=not required)
-        else:
-            given = {*self.given, *_find_following_names(self.parser.ahead)}
-            yield from propose_members(self.types, self.kind, self.owner, given)
-
-
-class ArgumentsState(_MembersState):
-    """The arguments of a field or directive."""
-
-
-class _InputObjectState(_MembersState):
-    """A value of an input object type."""
-
-    kind = "input field"
-    closing, outer = "}", ("{", ")", "]")
-
-    def __init__(
-        self, parser: CursorParser, types: Members, owner: str, *, one: bool = False
-    ) -> None:
-        super().__init__(parser, types, owner)
-        self.is_one_of = one  # a oneOf object has exactly one field, which is not null
-
-    @property
-    def expected(self) -> Expected:
-        """The type of the value of the last field."""
-        declared = super().expected
-        if not self.is_one_of or declared is None or isinstance(declared, GraphQLNonNull):
-            return declared
-        return GraphQLNonNull(declared)  # type: ignore[type-var] # a nullable type
-
-    def propose(self) -> Iterator[Proposal]:
-        """Yield fields or values; no second field of a oneOf object."""
-        valued = self.after in (":", "$")
-        if valued or not (
-            self.is_one_of and (self.given or any(_find_following_names(self.parser.ahead)))
-        ):
-            yield from super().propose()
-
-
-class _ListState(ValueState):
-    """A list of values of one type."""
-
-    def __init__(self, parser: CursorParser, item: Expected) -> None:
-        super().__init__(parser)
-        self.item = item
-
-    def read_token(self, kind: str, text: str) -> None:
-        self.after = ""
-        if text == "]":
-            self.parser.leave(_ListState)
-        elif text == "$":
-            self.after = "$"
-        elif text in (")", "}"):  # the closing bracket is missing
-            self.parser.leave(_ListState)
-            self.parser.stack[-1].read_token(kind, text)
-        else:
-            self.read_value_start(text, self.item)
-
-    def propose(self) -> Iterator[Proposal]:
-        return self.propose_for_type(self.item)
+    def _find_type(self, name: str) -> GraphQLNamedType | None:
+        return self._schema.type_map.get(name) if self._schema is not None else None
 
 
 def _get_nullable(expected: Expected) -> Expected:
     return expected.of_type if isinstance(expected, GraphQLNonNull) else expected
 
 
-def _get_input_fields(expected: Expected) -> tuple[Members, str, bool]:
-    """Return fields and name of an input object, and whether it is a oneOf."""
+def _find_input_fields(expected: Expected) -> _Members:
+    """Return the fields of an input object type."""
     named = get_named_type(expected)
     if not is_input_object_type(named):
-        return {}, "", False
-    return named.fields, named.name, bool(getattr(named, "is_one_of", False))
+        return _Members("input field", {}, "")
+    is_one_of = bool(getattr(named, "is_one_of", False))
+    return _Members("input field", named.fields, named.name, is_one_of)
 
 
 def _find_following_names(ahead: Sequence[SourceToken]) -> Iterator[str]:
@@ -550,211 +681,3 @@ def _find_following_names(ahead: Sequence[SourceToken]) -> Iterator[str]:
         elif token.text == ":" and not depth:
             yield last
         last = token.text
-
-
-KEYWORDS = ("query", "mutation", "subscription", "fragment")
-INLINE = DirectiveLocation.INLINE_FRAGMENT
-
-
-class DirectiveState(ParserState):
-    """A level that may contain directives."""
-
-    location = DirectiveLocation.QUERY
-
-    def read_directive_token(self, kind: str, text: str) -> bool:
-        """Read a token of a directive; return False for another token."""
-        if text == "@":
-            self.after = "@"
-        elif self.after == "@" and kind == "name":
-            self.after = f"@{text}"
-        elif self.after.startswith("@") and text == "(":
-            schema = self.parser.schema
-            directive = schema.get_directive(self.after[1:]) if schema is not None else None
-            arguments = directive.args if directive else {}
-            self.parser.enter(ArgumentsState(self.parser, arguments, self.after))
-        else:
-            return False
-        return True
-
-
-class DocumentState(DirectiveState):
-    """The document with its definitions."""
-
-    def __init__(self, parser: CursorParser) -> None:
-        super().__init__(parser)
-        self.word = ""  # query, mutation, subscription or fragment
-        self.type: GraphQLNamedType | None = None
-        self._reset()
-
-    def _reset(self) -> None:
-        self.word = self.after = ""
-        schema = self.parser.schema
-        self.type = schema.query_type if schema is not None else None
-
-    def read_token(self, kind: str, text: str) -> None:
-        """Read a token between definitions, or before a selection set."""
-        if text == "{":
-            if not self.word:
-                self._begin_definition("query")
-            level = SelectionSetState(self.parser, self.type)
-            self._reset()
-            self.parser.enter(level)
-        elif self.read_directive_token(kind, text):
-            return
-        elif text == "(":
-            self.parser.enter(_VariableDefinitionsState(self.parser))
-        elif kind == "name":
-            self._read_name(text)
-
-    def _read_name(self, text: str) -> None:
-        if text in KEYWORDS and not (self.word and self.after == "word"):
-            self._begin_definition(text)
-        elif self.word == "fragment" and self.after == "on":
-            self.type, self.after = self.parser.find_type(text), "type"
-        elif self.word == "fragment" and text == "on":
-            self.after = "on"
-        elif self.word:
-            self.after = "name"
-            self.parser.fragment = text if self.word == "fragment" else ""
-
-    def _begin_definition(self, text: str) -> None:
-        self.word, self.after = text, "word"
-        self.parser.variables, self.parser.fragment = {}, ""
-        schema = self.parser.schema
-        self.type = getattr(schema, f"{text}_type", None)
-        self.location = DirectiveLocation[
-            "FRAGMENT_DEFINITION" if text == "fragment" else text.upper()
-        ]
-
-    def propose(self) -> Iterator[Proposal]:
-        """Yield keywords; after ``on`` types, after ``@`` directives."""
-        if self.after == "@":
-            yield from propose_directives(self.parser.schema, self.location)
-        elif self.after == "on":
-            yield from propose_type_conditions(self.parser.schema, None)
-        elif self.word == "fragment" and self.after == "name":
-            yield Proposal("on", "keyword")
-        elif not self.word:
-            schema = self.parser.schema
-            for word in KEYWORDS:
-                if schema is None or getattr(schema, f"{word}_type", self) is not None:
-                    yield Proposal(word, "keyword")
-
-
-class SelectionSetState(DirectiveState):
-    """A selection set with fields and spreads."""
-
-    location = DirectiveLocation.FIELD
-
-    def __init__(self, parser: CursorParser, parent: GraphQLNamedType | None) -> None:
-        super().__init__(parser)
-        self.parent = parent
-        self.known = collect_fields(parser.schema, parent) if parser.schema and parent else {}
-        self.field: GraphQLField | None = None
-        self.name = ""
-        self.inner: GraphQLNamedType | None = None  # the parent type of a nested selection set
-
-    def read_token(self, kind: str, text: str) -> None:
-        """Read one token of a field, its alias or a spread."""
-        if text == "}":
-            self.parser.leave(SelectionSetState)
-        elif text == "{":
-            inner, self.after = self.inner, ""
-            self.inner = None
-            self.parser.enter(SelectionSetState(self.parser, inner))
-        elif self.read_directive_token(kind, text):
-            return
-        elif text == "(":
-            owner = f"{self.parent}.{self.name}" if self.parent else self.name
-            arguments = self.field.args if self.field else {}
-            self.parser.enter(ArgumentsState(self.parser, arguments, owner))
-        elif text == "...":
-            self.after, self.inner, self.location = text, self.parent, INLINE
-        elif text == ":":
-            self.after = ":"
-        elif kind == "name":
-            self._read_name(text)
-
-    def _read_name(self, text: str) -> None:
-        if self.after == "...":
-            self.after = "on" if text == "on" else "spread"
-            self.location = INLINE if text == "on" else DirectiveLocation.FRAGMENT_SPREAD
-        elif self.after == "on":
-            self.inner, self.after = self.parser.find_type(text), "type"
-        elif text in KEYWORDS and text not in self.known and self.known:
-            self.parser.restart(text)  # the closing brace of the definition before is missing
-        else:
-            self.after, self.name = "field", text
-            self.field = self.known.get(text)
-            self.inner = get_named_type(self.field.type) if self.field else None
-            self.location = DirectiveLocation.FIELD
-
-    def propose(self) -> Iterator[Proposal]:
-        """Yield fields; after ``...`` fragments, after ``on`` types, after ``@`` directives."""
-        if self.after == "@":
-            yield from propose_directives(self.parser.schema, self.location)
-        elif self.after == "on":
-            yield from propose_type_conditions(self.parser.schema, self.parent)
-        elif self.after == "...":
-            yield from self._propose_fragments()
-        else:
-            for name, field in self.known.items():
-                yield Proposal(name, "field", str(field.type), str(self.parent), field)
-
-    def _propose_fragments(self) -> Iterator[Proposal]:
-        for name, condition in self.parser.fragments.items():
-            if name != self.parser.fragment and self._can_spread(self.parser.find_type(condition)):
-                yield Proposal(name, "fragment", f"on {condition}")
-        yield Proposal("on", "keyword")
-
-    def _can_spread(self, condition: GraphQLNamedType | None) -> bool:
-        schema = self.parser.schema
-        if schema is None or self.parent is None or condition is None:
-            return True
-        return do_types_overlap(schema, self.parent, condition)  # type: ignore[arg-type]
-
-
-class _VariableDefinitionsState(ValueState, DirectiveState):
-    """The definitions of an operation's variables."""
-
-    location = DirectiveLocation.VARIABLE_DEFINITION
-    constant = True
-
-    def __init__(self, parser: CursorParser) -> None:
-        super().__init__(parser)
-        self.words: list[str] = []  # of the last definition
-        parser.variables = {}
-
-    def read_token(self, kind: str, text: str) -> None:
-        """Read one token of a definition."""
-        if text == ")":
-            self.parser.leave(_VariableDefinitionsState)
-        elif text == "{" and self.after != "=":  # the closing bracket is missing
-            self.parser.leave(_VariableDefinitionsState)
-            self.parser.stack[-1].read_token(kind, text)
-        else:
-            self.words = ["$"] if text == "$" else [*self.words, text]
-            self.parser.variables |= find_variables(self.words)
-            if text in ("$", ":", "="):
-                self.after = text
-            elif self.after == "=" and text != "@":
-                self.read_value_start(text, self._get_type())
-                self.after = "value"
-            elif not self.read_directive_token(kind, text) and self.after == "$":
-                self.after = "name"
-
-    def _read_type(self) -> str:
-        """Return the type of the last variable as far as it is written."""
-        return _read_variable(self.words[3:]).type if self.words[:1] == ["$"] else ""
-
-    def _get_type(self) -> Expected:
-        return self.parser.parse_type_text(self._read_type())
-
-    def propose(self) -> Iterator[Proposal]:
-        """Yield types after a colon, values after ``=``, directives after ``@``."""
-        if self.after == "@":
-            yield from propose_directives(self.parser.schema, self.location)
-        elif self.after == ":" and not self._read_type().strip("["):
-            yield from propose_types(self.parser.schema, is_input_type)
-        elif self.after == "=":
-            yield from propose_values(self._get_type())

@@ -43,6 +43,7 @@ SLOW_FILES = (
 )
 SMOKE_TESTS = (  # of those folders, what is part of every run
     "tests/browser/test_hello.py",
+    "tests/property/test_engine_differential.py",
     "tests/property/test_frames.py",
     "tests/property/test_search.py",
 )

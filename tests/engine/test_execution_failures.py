@@ -5,11 +5,9 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-import graphql
 import pytest
 from graphql import build_schema, parse
 
-from gqlnb import engine
 from tests.engine.comparison import PLACES, alike, answered, told, turn
 from tests.property.differential.later import rest
 
@@ -20,8 +18,6 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:coroutine .* was never awaited:RuntimeWarning"),
     pytest.mark.usefixtures("road"),
 ]
-NEW = graphql.version_info >= (3, 3)
-EXECUTORS = {"reference": graphql.execute, "ours": engine.execute}
 
 
 class Gates:
@@ -53,37 +49,6 @@ class Gates:
             await rest()
             self._open.setdefault(name, asyncio.Event()).set()
         await rest()
-
-
-ORDERS = (
-    ("p", "q", "r", "o"),
-    ("q", "p", "o", "r"),
-    ("r", "q", "p", "o"),
-    ("o", "r", "q", "p"),
-    ("q", "r", "o", "p"),
-)
-
-
-@pytest.mark.parametrize("order", ORDERS, ids="".join)
-@pytest.mark.parametrize("bad", ["p", "q", "pq", "pqr"])
-def test_concurrent_failures_report_the_same_error_as_the_reference(order, bad):
-    """The reported error does not depend on the executor or on timing."""
-    schema = build_schema("type Query { t: T o: Int } type T { p: Int! q: Int r: T s: Int! }")
-    document = parse("{ t { p q r { s q } } o }")
-
-    async def story(execute: Callable[..., Any]) -> Any:
-        gates = Gates()
-        value = {name: ValueError(name) if name in bad else 1 for name in "pqr"}
-        below = {"s": gates.gate("r", value["r"]), "q": 2}
-        root = {
-            "t": {"p": gates.gate("p", value["p"]), "q": gates.gate("q", value["q"]), "r": below}
-        }
-        root["o"] = gates.gate("o")
-        running = asyncio.ensure_future(execute(schema, document, root))
-        await gates.open(*order)
-        return told(await running)
-
-    alike(story)
 
 
 def test_siblings_of_a_failed_field_end_as_in_the_reference():
@@ -160,29 +125,6 @@ def test_a_time_limit_in_a_resolver():
         return sum(each.result() for each in both)
 
     answered(PLACES, "{ x y list }", lambda: {"x": limited, "y": grouped, "list": [1]})
-
-
-def test_a_time_limit_around_an_execution():
-    """An execution that takes too long is cancelled by asyncio.timeout."""
-
-    async def story(execute: Callable[..., Any]) -> Any:
-        gates = Gates()
-        root = {"x": gates.gate("x"), "y": 1}
-
-        async def expire(limit: asyncio.Timeout) -> None:
-            await rest()
-            limit.reschedule(0)
-
-        async def limited() -> None:
-            async with asyncio.timeout(None) as limit, asyncio.TaskGroup() as group:
-                group.create_task(expire(limit))
-                await execute(build_schema(PLACES), parse("{ x y }"), root)
-
-        with pytest.raises(TimeoutError):
-            await limited()
-        return gates.events
-
-    assert alike(story) == ["x cancelled"]
 
 
 @pytest.mark.parametrize(

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import linecache
 import threading
 import time
 import tracemalloc
 import warnings
-from itertools import chain
 from types import SimpleNamespace
 from typing import Any
 
@@ -26,6 +24,7 @@ from gqlnb.engine.graphql_compat import IS_GRAPHQL_33
 from gqlnb.engine.schema import get_adapter
 from gqlnb.limits import Limits
 from gqlnb.result.result import Result
+from tests.examples import count_examples
 from tests.property.differential.case import RUNS, Case
 
 SDL = """
@@ -139,14 +138,14 @@ def objects(value: Any) -> Any:
 
 def test_compiled_code_counts_the_fields_that_graphql_core_executes(monkeypatch):
     """On generated documents and data, for every partition of a list."""
-    compared = 0
-    for case in (Case(number, "sync") for number in range(80)):
+    compared, count = 0, count_examples(80)
+    for case in (Case(number, "sync") for number in range(count)):
         for run in range(RUNS):
             counts = {counted(case, run, hot, monkeypatch) for hot in (10**9, 0, 2)}
             if None not in counts:
                 assert len(counts) == 1, f"{case.text}: {counts}"
                 compared += 1
-    assert compared > 100
+    assert compared > count
 
 
 def counted(case: Case, run: int, hot: int, monkeypatch: pytest.MonkeyPatch) -> int | None:
@@ -500,24 +499,6 @@ def test_sufficient_limits_do_not_change_the_result(limits):
     }
     with pytest.raises(QueryError, match="Did you mean 'hello'"):
         schema.execute("{ helo }", limits=limits)
-
-
-def test_plans_without_limits_do_not_count():
-    """Each kind of execution has its own code."""
-    schema, root = Schema(SDL), tree(99)
-    for limits in (None, MANY):
-        for _ in range(2):
-            schema.execute("{ rows { id } }", root=root, limits=limits)
-    key = (id(schema.graphql), id(schema.parse_document("{ rows { id } }")))
-    limited = schema.parse_document("{ rows { id } }", limits=MANY)
-    plans = {
-        plan.metered: "".join(chain(*map(linecache.getlines, plan.source_names)))
-        for name, operation in get_operation_cache(schema.graphql).items()
-        if name[:2] in {key, (id(schema.graphql), id(limited))}
-        for plan in operation.plans.values()
-    }
-    assert "b.left" in plans[True]
-    assert "b.left" not in plans[False]
 
 
 def middleware(resolve: Any, source: Any, info: Any, **args: Any) -> Any:

@@ -8,8 +8,6 @@ from collections.abc import AsyncGenerator
 import graphql
 import pytest
 import strawberry
-from graphql import GraphQLSchema, parse
-from strawberry import federation
 from strawberry.dataloader import DataLoader
 from strawberry.directive import DirectiveLocation, DirectiveValue
 from strawberry.extensions import MaskErrors, QueryDepthLimiter, SchemaExtension
@@ -20,7 +18,6 @@ from strawberry.types import Info
 from strawberry.types.field import StrawberryField
 
 from gqlnb import Client, QueryError, Schema, SchemaError, serve
-from gqlnb.engine import execute
 from gqlnb.limits import Limits
 from tests.engine.libraries.with_strawberry import Query as World
 from tests.engine.libraries.with_strawberry import schema as world
@@ -251,56 +248,6 @@ def test_a_subclass_without_overrides_is_compiled():
     assert schema.execute("{ greeting }")["greeting"] == "Hello world None"
 
 
-def test_a_federated_schema_is_compiled():
-    """Strawberry's schema of a federation is one of its schemas."""
-
-    @federation.type(keys=["id"])
-    class Product:
-        """What is sold."""
-
-        id: str
-
-        @classmethod
-        def resolve_reference(cls, id: str):  # noqa: A002 - the name of the key
-            return cls(id=id)
-
-    @federation.type
-    class Query:
-        """What can be asked."""
-
-        @federation.field
-        def product(self) -> Product:
-            """Return a product."""
-            return Product(id="1")
-
-    schema = federation.Schema(Query)
-    text = (
-        '{ product { id } _entities(representations: [{ __typename: "Product", id: "7" }]) '
-        "{ ... on Product { id } } _service { sdl } }"
-    )
-    ours, theirs = both(schema, text)
-    assert ours == theirs
-    assert ours[0]["_entities"] == [{"id": "7"}]
-    assert Schema.adopt(schema).explain("{ product { id } }").compiled
-
-
-def test_names_follow_the_strawberry_configuration():
-    """`StrawberryConfig` changes the schema itself."""
-
-    @strawberry.type
-    class Query:
-        """What can be asked."""
-
-        @strawberry.field
-        def long_name(self) -> int:
-            """Return one."""
-            return 1
-
-    for camel, name in ((True, "longName"), (False, "long_name")):
-        schema = strawberry.Schema(Query, config=StrawberryConfig(auto_camel_case=camel))
-        assert Schema.adopt(schema).execute(f"{{ {name} }}").data == {name: 1}
-
-
 @pytest.mark.parametrize("options", [{}, {"extensions": True}])
 def test_disabled_field_suggestions_are_respected(options):
     """`disable_field_suggestions` also disables our hints."""
@@ -485,15 +432,6 @@ def test_strawberry_schemas_accept_no_options():
     """Execution is configured in the schema."""
     with pytest.raises(SchemaError, match="own execution options, so middleware can"):
         Schema.adopt(world(), middleware=[print])
-
-
-def test_a_strawberry_schema_has_its_graphql_schema():
-    """`.graphql` is what graphql-core and our engine execute."""
-    schema = world()
-    core = Schema.adopt(schema).graphql
-    assert isinstance(core, GraphQLSchema)
-    assert execute(core, parse("{ greeting }")).data == {"greeting": "Hello world None"}
-    assert "type Dog implements Pet" in Schema.adopt(schema).sdl
 
 
 def watched(self):

@@ -1,7 +1,6 @@
 """`Schema.subscribe`: a stream of results, awaited or not, that ends when it is left."""
 
 import asyncio
-import itertools
 import queue
 import threading
 
@@ -278,26 +277,6 @@ def test_a_cancelled_step_closes_the_source(schema, left):
             await anext(stream)
 
     asyncio.run(cancelled())
-
-
-def test_a_stream_can_be_sliced(schema):
-    """It is an iterable like any other."""
-    stream = schema.subscribe("subscription { count(to: 9) }")
-    assert [result["count"] for result in itertools.islice(stream, 2)] == [0, 1]
-
-
-def test_events_run_in_the_given_executor(schema):
-    """A server has threads for synchronous resolvers."""
-    places = []
-
-    async def place(function):
-        places.append(function)
-        return function()
-
-    document = schema.parse_document("subscription { thing { slowly } }")
-    stream = subscribe_document(schema, document, run_in=place)
-    assert [result["thing"] for result in stream] == [{"slowly": 4}, {"slowly": 4}]
-    assert len(places) == 2
 
 
 def test_graphql_core_subscribes_to_the_same_schema(schema):

@@ -17,16 +17,18 @@ from graphql.pyutils import Undefined
 
 import gqlnb.engine.compiler.plans
 from tests.engine.comparison import columnar, metered
+from tests.examples import count_examples
 from tests.property.differential import coverage, mutants, reference
 from tests.property.differential.case import MODES, Case, close_loop
-from tests.property.differential.report import describe, shrunk
+from tests.property.differential.report import describe
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from tests.property.differential.case import Execute
 
-CASES = {"sync": 300, "ready": 150, "gated": 150}
+ALL_CASES = {"sync": 300, "ready": 150, "gated": 150}
+CASES = {mode: count_examples(most) for mode, most in ALL_CASES.items()}
 MORE = int(os.environ.get("ENGINE_CASES", "0"))
 SEED = os.environ.get("ENGINE_SEED")
 pytestmark = pytest.mark.filterwarnings("ignore:coroutine .* was never awaited:RuntimeWarning")
@@ -46,6 +48,7 @@ def _collected():
     """
     gc.disable()
     yield
+    collect(2)
     gc.enable()
     close_loop()
 
@@ -59,13 +62,13 @@ def cases(mode: str, numbers: Iterable[int]) -> Iterator[Case]:
     collect()
 
 
-def collect() -> None:
-    """Collect young garbage without a word about coroutines."""
+def collect(generation: int = 1) -> None:
+    """Collect garbage without a word about coroutines."""
     if isinstance(Undefined, Exception):  # in graphql-core 3.2, which raises it again and again
         Undefined.__traceback__ = None
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "coroutine .* was never awaited", RuntimeWarning)
-        gc.collect(1)
+        gc.collect(generation)
 
 
 def seeds(mode: str) -> list[tuple[int, ...]]:
@@ -95,8 +98,7 @@ def compare(mode: str, block: tuple[int, ...], candidate: Execute) -> None:
         for difference in case.differences(reference.execute, candidate):
             kinds[difference.signature] += 1
             if difference.signature not in found and len(found) < FAILURES:
-                smaller = shrunk(difference, reference.execute, candidate)
-                found[difference.signature] = describe(smaller)
+                found[difference.signature] = describe(difference)
     reports = "\n\n".join(found.values())
     assert not found, f"{kinds.total()} differences: {dict(kinds)}\n\n{reports}"
 
@@ -109,6 +111,7 @@ def test_our_executor_equals_the_reference(execute, mode, block, hot, monkeypatc
     compare(mode, block, execute)
 
 
+@pytest.mark.slow
 def test_columns_equal_the_reference(monkeypatch):
     """Lists of any length may be columns, which become the same data.
 
@@ -121,34 +124,38 @@ def test_columns_equal_the_reference(monkeypatch):
             compare(mode, block, columnar)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
 def test_the_reference_equals_itself(mode):
     """Otherwise a case would depend on more than its seed, and the comparison be void."""
     compare(mode, tuple(range(1000, 1060)), reference.execute)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", mutants.MUTANTS)
 def test_a_faulty_executor_is_detected(name):
     """Each of these executors has one fault and differs from the reference in some case."""
-    make, mode = mutants.MUTANTS[name]
+    execute, mode = mutants.MUTANTS[name]
     found = (
-        next(case.differences(reference.execute, make()), None)
+        next(case.differences(reference.execute, execute), None)
         for case in cases(mode, range(LONGEST_HUNT))
     )
     assert any(found), f"{LONGEST_HUNT} cases do not show what is wrong with it"
 
 
+@pytest.mark.slow
 def test_the_generated_cases_cover_every_feature():
-    """Every listed feature of documents, data and responses occurs in the default run."""
+    """Every listed feature of documents, data and responses occurs in CI."""
     seen: Counter[str] = Counter()
     for mode in MODES:
-        for case in cases(mode, range(CASES[mode])):
+        for case in cases(mode, range(ALL_CASES[mode])):
             seen.update(coverage.features(case))
     missing = [name for name in coverage.PROMISED if not seen[name]]
     assert not missing, f"never seen: {missing}"
-    assert seen["no errors"] > 0.35 * sum(CASES.values())
+    assert seen["no errors"] > 0.35 * sum(ALL_CASES.values())
 
 
+@pytest.mark.slow
 def test_most_documents_are_valid():
     """Most cases are executed; invalid documents are a minority."""
     valid = [coverage.valid(case) for case in cases("sync", range(100))]

@@ -69,19 +69,6 @@ def test_plans_are_built_only_for_values_that_change_the_collected_fields(text, 
     assert len(operation.plans) == count
 
 
-def test_info_has_the_nodes_of_the_document():
-    """Their directives included."""
-    schema = build_schema(SDL)
-    seen: list[Any] = []
-    schema.type_map["Row"].fields["x"].resolve = lambda s, info: seen.append(info)  # type: ignore
-    document = parse("query ($p: Boolean!) { row { x @include(if: $p) } }")
-    node = document.definitions[0].selection_set.selections[0].selection_set.selections[0]  # type: ignore
-    for _ in range(3):
-        engine.execute(schema, document, ROOT, variable_values={"p": True})
-    assert [info.field_nodes[0] is node for info in seen] == [True] * 3
-    assert all(info.operation is document.definitions[0] for info in seen)
-
-
 def test_a_document_that_would_take_long_to_search_has_no_branches():
     """Fragments that spread each other twice would be entered very often."""
     fragments = " ".join(

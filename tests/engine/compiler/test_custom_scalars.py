@@ -123,15 +123,6 @@ def test_values_and_serializers_of_every_kind(name, value):
     answered(schema, "{ row { b } rows { a other b } sure nested }", root)
 
 
-def test_a_replaced_serializer_takes_effect():
-    """At the next execution, like a resolver."""
-    schema, document = make_schema(lambda value: "first"), parse("{ one }")
-    for answer in ("first", "second"):
-        setattr(schema.type_map["Any"], SERIALIZER_NAME, lambda _, answer=answer: answer)
-        for _ in range(3):
-            assert engine.execute(schema, document, {"one": 1}).data == {"one": answer}
-
-
 def test_a_serializer_is_called_once_for_each_value():
     """Also if it returns null."""
     seen: list[Any] = []

@@ -10,7 +10,7 @@ from collections import deque
 
 import graphql
 import pytest
-from graphql import GraphQLResolveInfo, build_schema, default_field_resolver, parse
+from graphql import GraphQLResolveInfo, build_schema, parse
 
 from gqlnb import Limits, QueryError, Schema, engine
 from gqlnb.engine.compiler import lazy_functions
@@ -125,28 +125,6 @@ def test_a_long_list_is_compiled_immediately(schema):
     assert any("rows" in text for text in plan.source_names)
 
 
-def test_a_replaced_resolver_takes_effect_at_the_next_execution(schema):
-    """By decorator, or by setting it on graphql-core's own object."""
-    text = "{ pet { name } }"
-    for _ in range(3):
-        assert schema.execute(text).data == {"pet": {"name": "Rex"}}
-    schema.resolver("Dog.name")(lambda *_: "Fido")
-    assert schema.execute(text).data == {"pet": {"name": "Fido"}}
-    schema.graphql.type_map["Dog"].fields["name"].resolve = lambda source, info: "Waldi"
-    assert schema.execute(text).data == {"pet": {"name": "Waldi"}}
-    schema.type_resolver("Pet")(lambda value, context: "Cat")
-    assert schema.execute("{ pet { __typename } }").data == {"pet": {"__typename": "Cat"}}
-
-
-def test_conditions_of_fields_are_branches_of_one_plan(schema):
-    """A plan for `true` serves `false` too."""
-    text = "query ($a: Boolean!) { rows { name n @skip(if: $a) } }"
-    for _ in range(3):
-        assert schema.execute(text, {"a": True}).data["rows"][0] == {"name": "r0"}
-        assert schema.execute(text, {"a": False}).data["rows"][0] == {"name": "r0", "n": 2}
-    assert len(plans(schema)) == 1
-
-
 def test_the_number_of_plans_for_directive_values_is_bounded():
     """The oldest plan is dropped for a new set of values."""
     names = [f"v{n}" for n in range(7)]
@@ -161,22 +139,6 @@ def test_the_number_of_plans_for_directive_values_is_bounded():
         assert found == graphql.execute(core, document, root, variable_values=values)
     (operation,) = plans_module.get_operation_cache(core).values()
     assert len(operation.plans) == plans_module.MAX_PLANS_PER_OPERATION
-
-
-def test_each_resolver_call_gets_new_arguments(schema):
-    """A resolver that mutates its arguments does not affect later calls."""
-    seen = []
-
-    def rows(root, args, context):
-        seen.append(dict(args))
-        args["first"] = 99
-        return []
-
-    schema.resolver("Query.rows")(rows)
-    for text in ("{ rows(first: 1) { name } }", "query ($n: Int) { rows(first: $n) { name } }"):
-        for _ in range(4):
-            schema.execute(text, {"n": 1})
-    assert seen == [{"first": 1}] * 8
 
 
 def test_the_plan_cache_is_bounded(monkeypatch):
@@ -266,69 +228,6 @@ def test_the_info_object_is_compatible_with_graphql_core():
     assert [*mine][:4] == [*theirs][:4]
     assert mine._asdict().keys() == theirs._asdict().keys()
     assert repr(mine)[:40] == repr(theirs)[:40]
-
-
-def test_operations_with_middleware_are_executed_by_graphql_core():
-    """Middleware is not compiled."""
-    core = build_schema("type Query { a: Int }")
-
-    def middle(following, source, info, **args):
-        return following(source, info, **args) + 1
-
-    for _ in range(3):
-        outcome = engine.execute(core, parse("{ a }"), {"a": 1}, middleware=[middle])
-        assert outcome.data == {"a": 2}
-
-
-def test_a_field_resolver_of_the_caller_is_used():
-    """It resolves fields without a resolver and is not cached in the plan."""
-    core, document = build_schema("type Query { a: Int }"), parse("{ a }")
-    for _ in range(3):
-        assert engine.execute(core, document, field_resolver=lambda *_: 5).data == {"a": 5}
-        assert engine.execute(core, document, {"a": 1}).data == {"a": 1}
-        same = engine.execute(core, document, {"a": 1}, field_resolver=default_field_resolver)
-        assert same.data == {"a": 1}
-
-
-@pytest.mark.parametrize("levels", [60, 150])
-def test_a_deep_document_gives_the_result_of_graphql_core(levels):
-    """Functions nest no deeper than CPython's blocks, and recurse less than graphql-core."""
-    core = build_schema("type Query { deep: Query x: Int! }")
-    core.query_type.fields["deep"].resolve = lambda *_: {"x": 1}
-    document = parse("{ deep " * levels + "{ x }" + " }" * levels, no_location=True)
-    expected = graphql.execute(core, document)
-    assert expected.errors is None
-    for _ in range(3):
-        assert engine.execute(core, document) == expected
-
-
-def test_null_propagates_to_the_nearest_nullable_field(schema):
-    """The innermost `x` is non-null and resolves to null."""
-    for _ in range(3):
-        result = schema.execute("{ deep { deep { deep { deep { x } } } } }")
-        assert result.data == {"deep": {"deep": {"deep": {"deep": None}}}}
-        assert result.errors[0]["path"] == ["deep", "deep", "deep", "deep", "x"]
-
-
-def test_events_of_a_subscription_run_the_plan(schema):
-    """One result an event."""
-
-    async def collected():
-        stream = engine.subscribe(schema.graphql, parse("subscription { ticks(n: 4) }"))
-        stream = await stream if asyncio.iscoroutine(stream) else stream
-        return [result.data async for result in stream]
-
-    assert asyncio.run(collected()) == [{"ticks": n} for n in range(4)]
-
-
-def test_a_subscription_that_cannot_start_returns_errors(schema):
-    """As with graphql-core."""
-
-    async def outcome():
-        made = engine.subscribe(schema.graphql, parse("subscription ($n: Int!) { ticks(n: $n) }"))
-        return await made if asyncio.iscoroutine(made) else made
-
-    assert "'$n'" in asyncio.run(outcome()).errors[0].message
 
 
 def test_explain_lists_fields_resolvers_and_source(schema):

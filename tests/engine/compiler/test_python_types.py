@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections import ChainMap, OrderedDict, UserDict, defaultdict, namedtuple
-from collections.abc import Mapping
-from dataclasses import dataclass
-from types import MappingProxyType, SimpleNamespace
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,20 +10,12 @@ from graphql import build_schema
 from pydantic import BaseModel
 
 from gqlnb.engine.compiler.python_types import (
-    COMPUTED_MAPPING,
-    COMPUTED_OBJECT,
-    DICT,
-    ITEM_MAPPING,
-    MAPPING,
-    OBJECT,
-    UNUSUAL,
-    TypeKinds,
     copy_small_ints,
 )
 from tests.engine.comparison import answered
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:coroutine .* was never awaited:RuntimeWarning"),
@@ -83,35 +72,6 @@ class Attributes:
         self._Attributes__typename = values.get("__typename")
 
 
-class Slots:
-    """An object with slots, some of them empty."""
-
-    __slots__ = ("i", "list", "row", "s")
-
-    def __init__(self, values: dict[str, Any]) -> None:
-        for name in self.__slots__:
-            setattr(self, name, values[name])
-
-
-class Dict(dict):  # type: ignore[type-arg]
-    """A subclass of dict."""
-
-
-class GetDict(dict):  # type: ignore[type-arg]
-    """A dict with its own way of looking up."""
-
-    def get(self, key: Any, default: Any = None) -> Any:
-        """Return a value of its own for one key."""
-        return "own" if key == "s" else dict.get(self, key, default)
-
-
-class MissingDict(dict):  # type: ignore[type-arg]
-    """A dict with a default that `get` does not use."""
-
-    def __missing__(self, key: str) -> str:
-        return "default"
-
-
 class AttributeDict(dict):  # type: ignore[type-arg]
     """A dict whose keys are attributes, too: of every name."""
 
@@ -127,25 +87,6 @@ class Everything(AttributeDict):
 
     def __getattr__(self, name: str) -> Any:
         return self.get(name)
-
-
-class FailingMapping(Mapping[str, Any]):
-    """A mapping that fails for one key."""
-
-    def __init__(self, values: dict[str, Any]) -> None:
-        self.values_ = values
-
-    def __getitem__(self, key: str) -> Any:
-        if key == "i":
-            msg = "no i"
-            raise RuntimeError(msg)
-        return self.values_[key]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.values_)
-
-    def __len__(self) -> int:
-        return len(self.values_)
 
 
 class Lazy:
@@ -231,13 +172,6 @@ class Yes:
         return 1
 
 
-class Intercepted(Attributes):
-    """An object that intercepts the look-up."""
-
-    def __getattribute__(self, name: str) -> Any:
-        return "seen" if name == "s" else object.__getattribute__(self, name)
-
-
 class Pretending(Attributes):
     """An object that names another class."""
 
@@ -248,16 +182,6 @@ class Pretending(Attributes):
     def get(self, name: str, default: Any = None) -> Any:
         """Return the value of a key."""
         return vars(self).get(name, default)
-
-
-class Properties:
-    """An object with properties, one of which fails."""
-
-    s = property(lambda self: "property")
-    i = property(lambda self: 1 // 0)
-
-    def __init__(self, values: dict[str, Any]) -> None:
-        self.list, self.row = values["list"], values["row"]
 
 
 class CallableRow(Attributes):
@@ -284,25 +208,6 @@ class Failure(Attributes, Exception):  # noqa: N818
     __str__ = __repr__
 
 
-@dataclass
-class Data:
-    """A data class."""
-
-    s: Any
-    i: Any
-    list: Any
-    row: Any
-    __typename: str = "Row"
-
-
-Named = namedtuple("Named", ["s", "i", "list", "row"])
-
-
-def members(values: dict[str, Any]) -> list[Any]:
-    """Return the values of the classes with few members."""
-    return [values[name] for name in ("s", "i", "list", "row")]
-
-
 class Model(BaseModel):
     """A model of pydantic."""
 
@@ -318,28 +223,16 @@ class OpenModel(Model, extra="allow"):
     """A model with any attribute, `__await__` among them."""
 
 
+# The differential tests have rows of the usual types.
 ROWS: dict[str, Any] = {
     "model": lambda values: Model(**values),
     "open model": lambda values: OpenModel(**values),
     "awaitable model": lambda values: OpenModel(**values, __await__=1),
     "dict": dict,
-    "subclass": Dict,
-    "own get": GetDict,
-    "missing": MissingDict,
-    "ordered": OrderedDict,
-    "default": lambda values: defaultdict(lambda: 7, values),
-    "user": UserDict,
-    "proxy of dict": MappingProxyType,
-    "chain": ChainMap,
-    "failing mapping": FailingMapping,
     "attribute dict": AttributeDict,
     "everything": Everything,
     "attributes": Attributes,
     "namespace": lambda values: SimpleNamespace(**values),
-    "slots": Slots,
-    "data class": lambda values: Data(*members(values)),
-    "named": lambda values: Named(*members(values)),
-    "properties": Properties,
     "lazy": Lazy,
     "own and lazy": OwnAndLazy,
     "lazy instance": LazyInstance,
@@ -349,14 +242,13 @@ ROWS: dict[str, Any] = {
     "proxy": lambda values: Proxy(Attributes(values)),
     "proxy of a dict": Proxy,
     "yes": Yes,
-    "intercepted": Intercepted,
     "pretending": Pretending,
     "callable": CallableRow,
     "awaitable": AwaitableRow,
     "failure": Failure,
     "number": lambda values: 5,
     "text": lambda values: "text",
-    "type": lambda values: Data,
+    "type": lambda values: Attributes,
     "none": lambda values: None,
 }
 
@@ -380,14 +272,7 @@ def build_row(make: Callable[[dict[str, Any]], Any], depth: int = 3) -> Any:
     return make(values)
 
 
-@pytest.mark.parametrize(
-    "other",
-    [
-        "dict",
-        "lazy",
-        *(pytest.param(name, marks=pytest.mark.slow) for name in ("attributes", "ordered")),
-    ],
-)
+@pytest.mark.parametrize("other", ["dict", "lazy"])
 @pytest.mark.parametrize("name", ROWS)
 def test_rows_of_any_type_are_read_in_any_field(schema, name, other):
     """Rows are read alike alone, in a list, next to other types and by an alias."""
@@ -422,37 +307,6 @@ def test_a_root_value_of_any_type(schema, name):
     answered(sdl, text, lambda: build_row(ROWS[name]))
     row = build_row(ROWS[name])
     answered(sdl, text, lambda: {"row": row, "rows": (row,) * 70})
-
-
-@pytest.mark.parametrize(
-    ("cls", "kind"),
-    [
-        (dict, DICT),
-        (Dict, ITEM_MAPPING),
-        (GetDict, MAPPING),
-        (OrderedDict, ITEM_MAPPING),
-        (defaultdict, MAPPING),
-        (MappingProxyType, MAPPING),
-        (FailingMapping, ITEM_MAPPING),
-        (AttributeDict, COMPUTED_MAPPING),
-        (Data, OBJECT),
-        (Named, OBJECT),
-        (SimpleNamespace, OBJECT),
-        (Lazy, COMPUTED_OBJECT),
-        (Model, OBJECT),
-        (OpenModel, COMPUTED_OBJECT),
-        (Intercepted, UNUSUAL),
-        (Pretending, UNUSUAL),
-        (CallableRow, UNUSUAL),
-        (AwaitableRow, UNUSUAL),
-        (Failure, UNUSUAL),
-        (type(None), UNUSUAL),
-        (type, UNUSUAL),
-    ],
-)
-def test_python_types_are_classified_for_compiled_completion(cls, kind):
-    """Values of special types are completed by graphql-core."""
-    assert TypeKinds()[cls] == kind
 
 
 class Int(int):

@@ -11,7 +11,6 @@ import pytest
 from graphql import Undefined, build_schema, parse
 from graphql.execution.values import get_variable_values
 
-from gqlnb import engine
 from gqlnb.engine.compiler.variable_values import MAX_DEPTH, UnusualValueError, VariableCoercer
 from gqlnb.engine.schema_watch import SchemaWatch
 from tests.engine.comparison import OURS, told
@@ -134,16 +133,3 @@ def test_resolvers_get_the_arguments_of_graphql_core(call, required):
                 assert told(execute(built, document, variable_values=given)) == want
                 assert seen == called, given
         seen.clear()
-
-
-def test_a_replaced_scalar_takes_effect_at_the_next_execution(schema):
-    """Its coercion is looked up in each execution."""
-    built = build_schema("scalar Date type Query { day(day: Date): String }")
-    built.query_type.fields["day"].resolve = lambda source, info, day: day  # type: ignore[union-attr]
-    document, given = parse("query ($d: Date) { day(day: $d) }"), {"d": "x"}
-    for _ in range(3):
-        assert engine.execute(built, document, variable_values=given).data == {"day": "x"}
-    scalar: Any = built.type_map["Date"]
-    name = "coerce_input_value" if hasattr(scalar, "coerce_input_value") else "parse_value"
-    setattr(scalar, name, str.upper)
-    assert engine.execute(built, document, variable_values=given).data == {"day": "X"}

@@ -45,7 +45,6 @@ def pets(first: int) -> list[Dog | Cat]:
 
 CONTEXT = {"user": "ada"}
 
-# Every text is executed more often than the engine waits before it compiles a selection.
 OPERATIONS = [
     ("{ greeting again: greeting(name: null) }", None),
     ('query Named { greeting(name: "you", size: LARGE) }', None),

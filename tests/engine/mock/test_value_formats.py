@@ -3,7 +3,6 @@
 import warnings
 
 import pytest
-from graphql.language import parse
 
 import gqlnb
 from gqlnb.document.scalars import KNOWN_SCALARS
@@ -11,27 +10,24 @@ from gqlnb.document.scalars import KNOWN_SCALARS
 FIVE = {"Int", "Float", "Boolean", "String", "ID"}
 
 
-def schema_of(definition):
-    """Return SDL with a list of rows that have one field of a scalar."""
-    name = parse(definition).definitions[0].name.value
-    return f"{definition} type Query {{ rows: [Row!]! }} type Row {{ value: {name} }}"
-
-
-@pytest.mark.parametrize("name", sorted(set(KNOWN_SCALARS) - FIVE))
-@pytest.mark.parametrize("seed", [1, 2])
-def test_mocked_values_fit_their_column(name, seed):
+def test_mocked_values_fit_their_columns():
     """Of every scalar, without a warning, and with the dtype of an empty column."""
-    schema = gqlnb.Schema.mock(schema_of(f"scalar {name}"), seed=seed, lengths=(20, 20))
-    result = schema.execute("{ rows { value } }")
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        frame = result.frame()
-        result.arrow()
-    empty = gqlnb.Result({"rows": []}, document=result.document).frame()
-    kind = KNOWN_SCALARS[name]
-    dtype = "timedelta64[us]" if kind.arrow == "span" else empty["value"].dtype
-    assert frame["value"].dtype == dtype
-    assert frame["value"].notna().any() == (name != "Void")
+    names = sorted(set(KNOWN_SCALARS) - FIVE)
+    sdl = "type Query { rows: [Row!]! } type Row {" + " ".join(f"{it}_: {it}" for it in names) + "}"
+    sdl += " ".join(f"scalar {name}" for name in names)
+    text = f"{{ rows {{ {' '.join(f'{name}_' for name in names)} }} }}"
+    for seed in (1, 2):
+        result = gqlnb.Schema.mock(sdl, seed=seed, lengths=(20, 20)).execute(text)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            frame = result.frame()
+            result.arrow()
+        empty = gqlnb.Result({"rows": []}, document=result.document).frame()
+        for name in names:
+            column = frame[f"{name}_"]
+            is_span = KNOWN_SCALARS[name].arrow == "span"
+            assert column.dtype == ("timedelta64[us]" if is_span else empty[f"{name}_"].dtype), name
+            assert column.notna().any() == (name != "Void")
 
 
 @pytest.mark.parametrize(
@@ -49,7 +45,8 @@ def test_mocked_values_fit_their_column(name, seed):
 )  # fmt: skip
 def test_specifiedby_and_descriptions_determine_mocked_scalars(definition, dtype):
     """As they do for frames."""
-    schema = gqlnb.Schema.mock(schema_of(definition), lengths=(20, 20))
-    frame = schema.execute("{ rows { value } }").frame()
+    name = definition.partition(" @")[0].rpartition("scalar ")[2]
+    sdl = f"{definition} type Query {{ rows: [Row!]! }} type Row {{ value: {name} }}"
+    frame = gqlnb.Schema.mock(sdl, lengths=(20, 20)).execute("{ rows { value } }").frame()
     assert frame["value"].dtype == dtype
     assert frame["value"].notna().any()

@@ -50,13 +50,10 @@ class Case:
         The number.
     mode
         One of `MODES`.
-    text
-        The document, if not that of the number.
     """
 
     seed: int
     mode: str
-    text: str | None = None
     made: schemas.Made = field(init=False)
     written: documents.Written = field(init=False)
     document: DocumentNode = field(init=False)
@@ -67,10 +64,13 @@ class Case:
         self.chance = Chance("case", self.seed, self.mode)
         self.made = schemas.made(self.seed // DOCUMENTS, self.mode != "sync")
         self.written = documents.Writer(self.made, self.chance.branch("document")).write()
-        if self.text is None:
-            self.text = self.written.text
         self.document = documents.parsed(self.text, self.chance.branch("located").odds(95))
         self.need = documents.needs(self.document)
+
+    @property
+    def text(self) -> str:
+        """The document."""
+        return self.written.text
 
     def weather(self, run: int) -> Weather:
         """Return how much goes wrong in a run."""

@@ -70,7 +70,7 @@ PROMISED = (
 
 def features(case: Case) -> Iterator[str]:
     """Name what a case holds and what comes of it."""
-    text = case.text or ""
+    text = case.text
     yield from (name for name, part in IN_TEXT.items() if part in text)
     yield f"defect {case.written.defect}"
     outcome = case.execute(reference.execute, 0)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+import inspect
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import graphql
+from graphql import ExecutionResult
 
 from gqlnb.engine.graphql_compat import BaseExecutor
-from tests.property.differential import bending
+from tests.property.differential import reference
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -14,54 +18,81 @@ if TYPE_CHECKING:
 
 
 class Mutant(NamedTuple):
-    """A wrong executor."""
+    """A wrong executor, and the mode of the cases that show it."""
 
-    make: Callable[[], Execute]  # a new one each time: some remember
+    execute: Execute
     mode: str = "sync"
 
 
-MUTANTS: dict[str, Mutant] = {
-    "@include by variable is ignored": Mutant(
-        lambda: bending.documents(directive=bending.no_directive("include", lifted=True))
-    ),
-    "directives are decided once": Mutant(bending.first_variables),
-    "defaults of variables are ignored": Mutant(
-        lambda: bending.documents(
-            variable_definition=lambda node, _: bending.changed(node, default_value=None)
-        )
-    ),
-    "locations are lost": Mutant(
-        lambda: bending.errors(bending.setting("locations", lambda _: None))
-    ),
+def change_result(change: Callable[[ExecutionResult], ExecutionResult]) -> Execute:
+    """Return an executor whose results are changed."""
+
+    def execute(*args: Any, **options: Any) -> Any:
+        result = reference.execute(*args, **options)
+        if isinstance(result, ExecutionResult):
+            return change(result)
+
+        async def later() -> ExecutionResult:
+            return change(await result)
+
+        return later()
+
+    return execute
+
+
+def change_options(**changed: Any) -> Execute:
+    """Return an executor with other options."""
+    return lambda *args, **options: reference.execute(*args, **options | changed)
+
+
+def replace_methods(**members: Any) -> Execute:
+    """Return an executor with other methods."""
+    return change_options(**{reference.EXECUTOR_OPTION: type("Wrong", (BaseExecutor,), members)})
+
+
+def lose_locations(result: ExecutionResult) -> ExecutionResult:
+    """Return a result whose errors have no locations."""
+    for error in result.errors or ():
+        error.locations = None
+    return result
+
+
+def return_true_for_one(value: Any) -> Any:
+    """Return data with True in place of 1."""
+    if type(value) is dict:
+        return {key: return_true_for_one(item) for key, item in value.items()}
+    if type(value) is list:
+        return [return_true_for_one(item) for item in value]
+    return value == 1 or value if type(value) is int else value
+
+
+def resolve_twice(following: Any, source: Any, info: Any, /, **args: Any) -> Any:
+    """Call a resolver two times."""
+    first = following(source, info, **args)
+    return first if inspect.iscoroutine(first) else following(source, info, **args)
+
+
+def keep_null(self: Any, error: Any, kind: Any, *rest: Any) -> Any:
+    """Keep the null where it is."""
+    return BaseExecutor.handle_field_error(self, error, graphql.get_nullable_type(kind), *rest)
+
+
+MUTANTS = {
+    "locations are lost": Mutant(change_result(lose_locations)),
     "True for 1": Mutant(
-        lambda: bending.values(bending.only(int, lambda value: value == 1 or value))
-    ),
-    "keys are sorted": Mutant(
-        lambda: bending.values(bending.only(dict, lambda value: dict(sorted(value.items()))))
-    ),
-    "null does not propagate": Mutant(
-        lambda: bending.methods(handle_field_error=bending.propagates_nothing)
-    ),
-    "resolvers are called twice": Mutant(lambda: bending.middleware(bending.twice)),
-    "resolvers are remembered": Mutant(bending.first_resolvers),
-    "rows are all of one kind": Mutant(bending.one_kind_of_rows),
-    "returned exceptions are null": Mutant(lambda: bending.middleware(bending.no_exceptions)),
-    "info has no whole path": Mutant(lambda: bending.middleware(bending.last_key)),
-    "tuples are no lists": Mutant(
-        lambda: bending.list_as(lambda result: None if isinstance(result, tuple) else result)
-    ),
-    "True is an integer": Mutant(
-        lambda: bending.leaf_as(
-            lambda kind, value: value if kind == "Int" and value is True else None
+        change_result(
+            lambda result: ExecutionResult(return_true_for_one(result.data), result.errors)
         )
     ),
-    "any object type is possible": Mutant(
-        lambda: bending.methods(ensure_valid_runtime_type=bending.any_type)
-    ),
-    "always an awaitable": Mutant(lambda: bending.always_later, "ready"),
+    "null does not propagate": Mutant(replace_methods(handle_field_error=keep_null)),
+    "resolvers are called twice": Mutant(change_options(middleware=[resolve_twice])),
     "mutations do not wait": Mutant(
-        lambda: bending.methods(execute_fields_serially=BaseExecutor.execute_fields), "gated"
+        replace_methods(execute_fields_serially=BaseExecutor.execute_fields), "gated"
     ),
-    "later errors below a null are kept": Mutant(bending.nulled_errors, "gated"),
-    "later errors are turned round": Mutant(lambda: bending.after(bending.turned), "gated"),
+    "later errors are turned round": Mutant(
+        change_result(
+            lambda result: ExecutionResult(result.data, result.errors and result.errors[::-1])
+        ),
+        "gated",
+    ),
 }

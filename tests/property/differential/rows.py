@@ -10,6 +10,8 @@ from keyword import iskeyword
 from types import MappingProxyType, ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+from sqlalchemy.engine.result import IteratorResult, SimpleResultMetaData
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -170,6 +172,12 @@ def _classed(values: dict[str, Any], thorns: Thorns) -> Any:
     )
 
 
+def _selected(values: dict[str, Any], thorns: Thorns) -> Any:
+    """Return a row of SQLAlchemy, of which a column may be called ``count``."""
+    columns = SimpleResultMetaData([*values])
+    return IteratorResult(columns, iter([(*values.values(),)])).one()
+
+
 MAPPINGS: dict[str, Callable[[dict[str, Any], Thorns], Any]] = {
     "dict": lambda values, thorns: values,
     "dict subclass": lambda values, thorns: Row(values),
@@ -181,6 +189,7 @@ MAPPINGS: dict[str, Callable[[dict[str, Any], Thorns], Any]] = {
     "proxy": lambda values, thorns: MappingProxyType(values),
     "chain": lambda values, thorns: ChainMap({}, values),
     "mapping": Table,
+    "mapping of SQLAlchemy": lambda values, thorns: _selected(values, thorns)._mapping,
 }
 ATTRIBUTES: dict[str, Callable[[dict[str, Any], Thorns], Any]] = {
     "namespace": lambda values, thorns: SimpleNamespace(**values),
@@ -200,10 +209,11 @@ ATTRIBUTES: dict[str, Callable[[dict[str, Any], Thorns], Any]] = {
     "guarded": Guarded,
     "module": _module,
     "class": _classed,
+    "row of SQLAlchemy": _selected,
 }
 DECLARED = {"dataclass", "slotted dataclass", "namedtuple", "slots"}
 THORNY = ("own get", "mapping", "properties", "dynamic", "guarded")
-NO_TYPENAME = {"slotted dataclass", "namedtuple", "module", "guarded"}
+NO_TYPENAME = {"slotted dataclass", "namedtuple", "module", "guarded", "row of SQLAlchemy"}
 
 
 def build(

@@ -25,7 +25,6 @@ from graphql import (
     GraphQLSchema,
     GraphQLString,
     GraphQLUnionType,
-    print_schema,
 )
 from graphql.pyutils import Undefined
 
@@ -375,8 +374,3 @@ def resolver(stage: Stage, name: str, chance: Chance, waits: bool) -> Callable[.
 def made(seed: int, waits: bool) -> Made:
     """Return the schema of a number."""
     return SchemaMaker(seed, waits).make()
-
-
-def text(schema: GraphQLSchema) -> str:
-    """Return a schema as a person reads it."""
-    return print_schema(schema)

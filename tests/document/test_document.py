@@ -40,22 +40,6 @@ def test_validation_errors_have_a_location(text, line, column, message):
     assert problem.message.startswith(message)
 
 
-@pytest.mark.parametrize(
-    ("text", "hint"),
-    [
-        ("{ viewer { name }", "Add at the end: }"),
-        ('query ($a: [Int!]) { viewer(a: [{b: "}"', "Add at the end: } ] ) }"),
-        ("{ viewer { name } } }", "There is one } more than {."),
-        ("query Q", "Write the fields in braces, at least one: { __typename }"),
-    ],
-)
-def test_a_text_that_ends_too_early_lists_the_missing_brackets(text, hint):
-    """Those in strings do not count."""
-    with pytest.raises(QueryError) as caught:
-        Document.parse(text)
-    assert [problem.hint for problem in caught.value.problems] == [hint]
-
-
 def test_an_unknown_field_lists_the_names_that_contain_it_first():
     """They are too long to be similar, and may come after those that are listed."""
     fields = " ".join(f"a{number}: Int" for number in range(20))
@@ -158,13 +142,6 @@ def test_a_missing_selection_of_an_abstract_type_suggests_fragments(text, hint):
     assert caught.value.problems[0].hint == hint
 
 
-def test_all_validation_errors_are_reported_together():
-    """Two unknown fields are two problems."""
-    with pytest.raises(QueryError) as caught:
-        Document.parse("{ a b }", SCHEMA)
-    assert len(caught.value.problems) == 2
-
-
 @pytest.mark.parametrize(
     ("text", "operation", "message"),
     [
@@ -178,19 +155,6 @@ def test_an_unknown_or_missing_operation_is_an_error(text, operation, message):
     """Several without a name, an unknown name, and none at all."""
     with pytest.raises(QueryError, match=message):
         Document.parse(text, operation=operation)
-
-
-@pytest.mark.parametrize("text", ["", "  \n", "# only a comment", None, 5])
-def test_values_that_are_not_documents_raise_query_error(text):
-    """Empty strings and values of other types."""
-    with pytest.raises(QueryError):
-        Document.parse(text)
-
-
-def test_a_document_nested_too_deeply_raises_query_error():
-    """The parser's RecursionError is not exposed."""
-    with pytest.raises(QueryError):
-        Document.parse("{a" * 100_000)
 
 
 def test_errors_are_limited_in_number():

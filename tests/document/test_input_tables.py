@@ -7,7 +7,6 @@ import dataclasses
 import datetime
 import enum
 import sqlite3
-import time
 import uuid
 from decimal import Decimal
 from pathlib import PurePosixPath
@@ -48,19 +47,20 @@ input Choice @oneOf { a: Int b: String }
 enum Kind { GOOD BAD }
 scalar JSON scalar BigInt scalar Decimal scalar DateTime scalar Date scalar Duration scalar UUID
 """
-FIELDS = (
-    "add",
-    "addSome",
-    "one",
-    "numbers",
-    "must",
-    "texts",
-    "matrix",
-    "any",
-    "pick",
-    "choose",
-    "single",
-)
+# By declared type, a field with one argument of it.
+FIELDS = {
+    "[Row!]!": "add(rows: $v)",
+    "[Row]": "addSome(rows: $v)",
+    "Row": "one(row: $v)",
+    "[Int]": "numbers(xs: $v)",
+    "[Float!]!": "must(xs: $v)",
+    "[String]": "texts(xs: $v)",
+    "[[Float]]": "matrix(xs: $v)",
+    "JSON": "any(value: $v)",
+    "Choice": "pick(choice: $v)",
+    "Int": "single(n: $v)",
+    "[Choice!]": "choose(choices: $v)",
+}
 
 
 def echo(root, args, context):
@@ -71,29 +71,17 @@ def echo(root, args, context):
 @pytest.fixture(scope="module")
 def schema():
     """Return a schema whose fields answer what they were given."""
-    return Schema(SDL, {"Query": dict.fromkeys(FIELDS, echo)})
+    names = [field.partition("(")[0] for field in FIELDS.values()]
+    return Schema(SDL, {"Query": dict.fromkeys(names, echo)})
 
 
 @pytest.fixture(scope="module")
 def sent(schema):
     """Return a function that sends a value as a declared type, and returns what arrived."""
     client = Client(schema)
-    fields = {
-        "[Row!]!": "add(rows: $v)",
-        "[Row]": "addSome(rows: $v)",
-        "Row": "one(row: $v)",
-        "[Int]": "numbers(xs: $v)",
-        "[Float!]!": "must(xs: $v)",
-        "[String]": "texts(xs: $v)",
-        "[[Float]]": "matrix(xs: $v)",
-        "JSON": "any(value: $v)",
-        "Choice": "pick(choice: $v)",
-        "Int": "single(n: $v)",
-        "[Choice!]": "choose(choices: $v)",
-    }
 
     def send(declared, value):
-        text = f"query ($v: {declared}) {{ found: {fields[declared]} }}"
+        text = f"query ($v: {declared}) {{ found: {FIELDS[declared]} }}"
         return client.execute(text, {"v": value}).data["found"]
 
     return send
@@ -379,11 +367,6 @@ def test_a_conversion_error_names_variable_row_and_column(sent, declared, value,
 
 def test_a_table_of_an_unsupported_library_is_refused(sent):
     """Iterating over one would give its column names."""
-    import dask.dataframe as dd
-
-    frame = dd.from_pandas(pd.DataFrame({"n": [1]}), npartitions=1)
-    with pytest.raises(QueryError, match=r"of dask has no JSON form\. Give a DataFrame of pandas"):
-        sent("[Row!]!", frame)
     with pytest.raises(QueryError, match="LazyFrame"):
         sent("[Row!]!", pl.LazyFrame({"n": [1]}))
 
@@ -400,18 +383,6 @@ def test_a_new_client_fetches_the_schema_to_convert_a_table(schema, asks):
         assert point.data["f"] == {"n": 1, "name": "a"}
 
 
-def test_converting_ten_thousand_rows_takes_a_few_times_as_long_as_pandas(schema):
-    """Conversion, check and execution; measured at 2 to 10 times its rows as dicts."""
-    client = Client(schema)
-    many = pd.concat([FRAME.drop(columns="id")] * 5000, ignore_index=True)
-    begun = time.process_time()
-    plain = many.to_dict("records")
-    converted = time.process_time()
-    result = client.execute("query ($v: [Row!]!) { add(rows: $v) }", {"v": many})
-    assert len(result.data["add"]) == len(plain) == 10_000
-    assert time.process_time() - converted < 40 * (converted - begun)
-
-
 @pytest.mark.parametrize(
     ("given", "said"),
     [
@@ -425,13 +396,6 @@ def test_a_misspelled_variable_is_an_error(given, said):
     with pytest.raises(QueryError) as caught:
         client.execute("query ($only: Int) { f(only: $only) }", given)
     assert said in str(caught.value)
-
-
-def test_a_misspelled_variable_of_pages_is_an_error():
-    """No page is requested."""
-    client = Client(Schema("type Query { f(only: Int): [Int] }"))
-    with pytest.raises(QueryError, match=r"Did you mean \$only\?"):
-        client.execute_all("query ($only: Int) { f(only: $only) }", {"onyl": 1})
 
 
 def test_undeclared_names_are_not_sent():

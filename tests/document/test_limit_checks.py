@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from time import process_time
 from typing import Any
 
@@ -15,17 +15,7 @@ from gqlnb.limits import Limits
 
 SCHEMA = build_schema("type Query { a: Query hello: String l(x: [Int]): Int }")
 LIMITS = Limits()
-NONE = Limits(
-    text=None,
-    tokens=None,
-    depth=None,
-    aliases=None,
-    name=None,
-    directives=None,
-    operations=None,
-    selections=None,
-    errors=None,
-)
+NONE = Limits(**{field.name: None for field in fields(Limits)})
 
 
 def bomb(doublings: int, name: str = "a") -> str:

@@ -212,14 +212,6 @@ def test_a_scalar_can_be_declared_like_another():
         column("odd", [2**31])
 
 
-def test_a_scalar_can_be_registered_with_a_dtype_alone():
-    """Values are converted to it without a parser."""
-    scalar("Odd", dtype="UInt8")
-    assert column("odd", [1, None]).dtype == "UInt8"
-    with pytest.raises(FrameError, match="Column 'odd' of 'rows' does not hold values of type Odd"):
-        column("odd", [300])
-
-
 @pytest.mark.parametrize(
     ("dtype", "values", "made", "wrong"),
     [
@@ -315,16 +307,6 @@ def test_variables_are_serialised_by_their_declared_type(kind, value, sent):
     assert bind_variables(Document.parse(f"query ($a: {kind}!) {{ f(a: $a) }}"), {"a": value}) == {
         "a": sent
     }
-
-
-def test_a_time_of_day_in_a_date_column_is_refused():
-    """It would be lost silently."""
-    with pytest.raises(
-        QueryError, match=r"'\$a' of type 'Date': a date is required.*like='DateTime'"
-    ):
-        bind_variables(
-            Document.parse("query ($a: Date) { f(a: $a) }"), {"a": pd.Timestamp("2026-01-02T03:04")}
-        )
 
 
 def test_a_time_of_day_in_an_input_object_is_located():

@@ -20,19 +20,3 @@ def test_the_cache_is_bounded_in_number_and_size(entries):
             assert cache[key] == size
         assert len(cache) <= 4
         assert sum(sizes[kept] for kept in cache) <= 10
-
-
-def test_the_oldest_entry_is_evicted_first():
-    """A look-up does not renew an entry; adding it again does."""
-    cache: SizedCache[str, int] = SizedCache(9, 10)
-    for key in "abc":
-        cache.add(key, 1, 3)
-    assert cache.get("a") == 1
-    cache.add("d", 1, 3)
-    assert list(cache) == ["b", "c", "d"]
-    cache.add("b", 2, 3)
-    cache.add("e", 1, 4)
-    assert list(cache) == ["d", "b", "e"]
-    cache.clear()
-    cache.add("f", 1, 10)
-    assert list(cache) == ["f"]

@@ -120,6 +120,7 @@ OTHER_TEXTS = {
     "{ }": "Write the fields in braces, at least one: { __typename }",
     "{ a { b } } }": "There is one } more than {.",
     "{ a { b }": "Add at the end: }",
+    'query ($a: [Int!]) { a(b: [{c: "}"': "Add at the end: } ] ) }",
     "{ a(b: }": "",
     '"""A."""\nquery Q { a(b: ) }': "",
 }

@@ -29,20 +29,12 @@ type Subscription { dog: Dog pet: Pet }
 """
 SCHEMA = build_schema(SDL)
 TEXTS = [
-    "{ dog { name } }",
-    "{ dog }",
-    "{ dog { name { length } } }",
-    "{ nope dog { nope2 } ...Nowhere }",
     "query ($a: Int, $a: Int, $b: Nope, $c: Dog) { dog { name } }",
-    "query ($a: String) { pets(first: $a) { __typename } }",
     "{ pets(filter: {size: HUGE, more: 1}, first: 1.5, after: 2) { ... on Dog { barks } } }",
     "{ dog { ...A } } fragment A on Dog {...B} fragment B on Dog { ...A } fragment C on Cat { x }",
-    "{ dog { name: barks(loud: true) name } pet { ... on Size { x } ... on Query { pet { x } } } }",
-    "{ dog @skip { name @skip(if: 1) @nope } }",
     "query B { dog { name @twice @twice @skip(if: true) @skip(if: true) } }",
     "subscription { dog { name } pet { __typename } } subscription B { __typename }",
     "type X { a: Int } { dog { barks(loud: true, loud: false) } }",
-    "{ dog { barks(loud: null) } } { dog { barks } }",
     get_introspection_query(),
     "{" + "".join(f" a{n}" for n in range(150)) + " }",
 ]

@@ -7,7 +7,7 @@ from graphql import build_schema
 import gqlnb
 from gqlnb import QueryError
 from gqlnb.document.document import Document
-from gqlnb.document.variables import bind_variables, check_variables
+from gqlnb.document.variables import check_variables
 
 SDL = """
 type Query { f(int: Int, row: Row, rows: [Row!], many: [Int!], level: Level, text: String,
@@ -65,28 +65,15 @@ def refuse(value):
     raise ValueError(message)
 
 
-def ask(name, value, way):
-    """Check a variable: in this process, by a client of it, or by a client of a server."""
-    text = f"query($v: {TYPES[name]}) {{ f({name}: $v) }}"
-    schema = gqlnb.Schema(SDL, {"Code": {"__parseValue": refuse}})
-    if way == "checked":
-        document = Document.parse(text, schema.graphql)
-        check_variables(document, bind_variables(document, {"v": value}))
-    elif way == "schema":
-        schema.execute(text, {"v": value})
-    elif way == "client":
-        gqlnb.Client(schema).execute(text, {"v": value})
-    else:
-        with gqlnb.serve(schema, port=0) as server:
-            gqlnb.Client(server.url).execute(text, {"v": value})
+def make_schema():
+    """Return a schema with a scalar that refuses every value."""
+    return gqlnb.Schema(SDL, {"Code": {"__parseValue": refuse}})
 
 
-@pytest.mark.parametrize("way", ["checked", "schema", "client", "served"])
-@pytest.mark.parametrize(("name", "value", "said"), CASES)
-def test_an_error_never_contains_the_value(name, value, said, way):
-    """At any position; it describes what the type accepts."""
+def check_error(target, name, value, said):
+    """Execute on a schema or by a client; assert that the error says this, and not the value."""
     with pytest.raises(QueryError) as caught:
-        ask(name, value, way)
+        target.execute(f"query($v: {TYPES[name]}) {{ f({name}: $v) }}", {"v": value})
     error = caught.value
     assert str(error).startswith("Variable '$v' has invalid value")
     assert said in str(error)
@@ -95,6 +82,20 @@ def test_an_error_never_contains_the_value(name, value, said, way):
     assert (error.problems[0].line, error.problems[0].column) == (1, 7)
     assert error.__cause__ is None
     assert error.__context__ is None
+
+
+@pytest.mark.parametrize(("name", "value", "said"), CASES)
+def test_an_error_never_contains_the_value(name, value, said):
+    """At any position; it describes what the type accepts."""
+    check_error(make_schema(), name, value, said)
+
+
+def test_an_error_of_a_served_schema_never_contains_the_value():
+    """Which the server checks, too."""
+    with gqlnb.serve(make_schema(), port=0) as server, gqlnb.Client(server.url) as client:
+        for case in CASES:
+            if type(case) is tuple:  # another depends on the version of graphql-core
+                check_error(client, *case)
 
 
 def test_several_faults_are_reported_together():
@@ -107,15 +108,6 @@ def test_several_faults_are_reported_together():
         "Variable '$v' has invalid value at level",
         "Variable '$w' has invalid value",
     ]
-
-
-def test_a_missing_variable_has_the_standard_message():
-    """There is no value to hide."""
-    document = Document.parse("query($v: Int!) { f(needed: $v) }", build_schema(SDL))
-    with pytest.raises(QueryError, match=r"'\$v'.*(null|None|provided)"):
-        check_variables(document, {})
-    with pytest.raises(QueryError, match=r"'\$v'.*(null, and the type Int!|must not be null)"):
-        check_variables(document, {"v": None})
 
 
 @pytest.mark.parametrize("value", [3.0, 5, None])

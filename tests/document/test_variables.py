@@ -80,15 +80,6 @@ def test_values_are_converted_to_json(value, expected):
     assert type(found) is type(expected)
 
 
-def test_a_value_without_a_json_form_names_variable_and_type_not_the_value():
-    """The message names `$a`, its GraphQL type and the Python class."""
-    document = Document.parse("query ($a: Int) { f(a: $a) }")
-    with pytest.raises(
-        QueryError, match=r"Variable '\$a' of type 'Int': a object has no JSON form"
-    ):
-        bind_variables(document, {"a": object()})
-
-
 def test_a_missing_variable_is_named_with_its_type():
     """The error gives its name, its type, its location and the given value."""
     document = Document.parse("query ($first: Int!) { f(a: $first) }")
@@ -98,12 +89,6 @@ def test_a_missing_variable_is_named_with_its_type():
     assert problem.message == "Variable '$first' of required type 'Int!' was not provided."
     assert (problem.line, problem.column) == (1, 8)
     assert problem.hint == "Given: $frist."
-
-
-def test_only_declared_variables_are_sent():
-    """A namespace may contain more than the operation declares."""
-    document = Document.parse("query ($a: Int $b: Int! = 3) { f(a: $a b: $b) }")
-    assert bind_variables(document, {"a": 1, "other": object()}) == {"a": 1}
 
 
 @pytest.mark.parametrize(

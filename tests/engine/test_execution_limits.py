@@ -480,16 +480,6 @@ def test_a_document_beyond_its_limits_is_a_query_error():
         schema.execute("{ hello one { id } }", limits=Limits(depth=1))
 
 
-def test_introspection_can_be_refused_for_one_operation():
-    """A server does so for all it answers."""
-    schema, text = Schema(SDL), "{ __schema { queryType { name } } }"
-    assert schema.execute(text).data
-    with pytest.raises(QueryError, match="introspection has been disabled"):
-        schema.parse_document(text, introspection=False)
-    document = schema.parse_document("{ __typename }", introspection=False)
-    assert isinstance(get_adapter(schema).execute_document(document, {}), Result)
-
-
 @pytest.mark.parametrize("limits", [None, MANY, Limits(fields=None, seconds=None)])
 def test_sufficient_limits_do_not_change_the_result(limits):
     """Including the suggestions in error messages."""

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from graphql import build_schema
 
-from gqlnb import Client, QueryError, Schema
+from gqlnb import QueryError, Schema
 from gqlnb.document.document import Document
 from gqlnb.engine.schema_adapters import MAX_CACHED_NAME, SchemaAdapter
 from gqlnb.limits import MAX_CACHED_TEXT, Limits
@@ -83,16 +83,3 @@ def test_an_operation_name_that_is_not_a_string_matches_nothing(operation):
     """Unhashable values are included."""
     with pytest.raises(QueryError, match="The name of an operation must be a string"):
         Schema(SCHEMA).parse_document("{ hello }", operation)
-
-
-def test_operations_variables_and_fragments_may_have_descriptions():
-    """They are part of the specification of September 2025; also from a client."""
-    schema = Schema(
-        "type Query { echo(n: Int): Int }", {"Query": {"echo": lambda _, a, __: a["n"]}}
-    )
-    text = '''"""Echo a number."""
-    query Echo("any number" $n: Int = 3) { ...Parts }
-    "the parts" fragment Parts on Query { echo(n: $n) }'''
-    assert schema.execute(text, {"n": 4}).data == {"echo": 4}
-    with Client(schema) as client:
-        assert client.execute(text, {"n": 5}).data == {"echo": 5}

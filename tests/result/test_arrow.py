@@ -137,12 +137,6 @@ def test_edge_fields_have_one_name_in_all_cells():
     ] * 2
 
 
-def test_a_table_of_an_inner_list_has_keys():
-    """As the frame has."""
-    table = result([ROW, ROW], "{ repos { topics } }").arrow("repos.topics")
-    assert table.to_pydict() == {"repos_index": [0, 0, 1, 1], "topics": ["x", None] * 2}
-
-
 def test_nested_lists_are_not_listed_as_alternatives():
     """They follow the lists to choose from; their names are valid for path= too."""
     data = {"repos": [{"topics": ["x", "y"]}], "names": []}
@@ -154,14 +148,6 @@ def test_nested_lists_are_not_listed_as_alternatives():
     with pytest.raises(FrameError, match=re.escape(message)):
         answer.arrow()
     assert answer.arrow("repos.topics").num_rows == 2
-
-
-def test_an_invalid_value_is_an_error_or_kept_in_arrow():
-    """As in frames."""
-    answer = result([{"stars": 2**31}, {"stars": 1}], "{ repos { stars } }")
-    with pytest.raises(FrameError, match="row 0 is 2147483648"):
-        answer.arrow()
-    assert answer.arrow(strict=False)["stars"].to_pylist() == [2**31, 1]
 
 
 def test_any_consumer_of_the_arrow_interface_takes_a_result():
@@ -206,18 +192,6 @@ def test_polars_reads_a_result():
     assert frame["at"].to_list() == [MOMENT, None]
     assert frame["languages"].to_list()[0][0]["name"] == "C"
     assert frame["price"].to_list() == [Decimal("1.10"), None]
-
-
-def test_duckdb_queries_a_result():
-    """By the name of the Python variable."""
-    duckdb = pytest.importorskip("duckdb")
-    answer = result([ROW, ROW | {"stars": 41}])
-    connection = duckdb.connect()
-    connection.register("answer", answer.arrow())
-    total = "select sum(stars), max(level::varchar), max(topics[1]), max(day) from answer"
-    assert connection.execute(total).fetchall() == [(42, "HIGH", "x", datetime.date(2026, 1, 2))]
-    direct = connection.from_arrow(answer)
-    assert direct.aggregate("sum(stars)").fetchall() == [(42,)]
 
 
 def test_dtypes_unknown_to_arrow_are_inferred_from_the_values(monkeypatch):

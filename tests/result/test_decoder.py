@@ -116,13 +116,6 @@ def test_data_that_contradict_the_schema_are_an_error_with_a_path(repos):
     assert answer.data == {"repos": repos}
 
 
-@pytest.mark.filterwarnings("ignore:No schema is known")
-def test_without_a_schema_the_data_are_decoded_and_inferred():
-    """By the same road."""
-    answer = Result.from_bytes(b'{"data": {"rows": [{"n": 1}, {"n": null}]}}')
-    assert answer.frame()["n"].dtype == "Int64"
-
-
 def test_an_unknown_attribute_is_an_attribute_error():
     """Decoding on first sight hides no mistakes."""
     with pytest.raises(AttributeError, match="no attribute 'dta'"):

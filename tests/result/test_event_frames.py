@@ -181,11 +181,3 @@ def test_a_wrong_number_of_events_is_refused(ticking, number):
         OptionError, match=f"count= takes a whole number above 0, or None; got {number!r}"
     ):
         Client(ticking).subscribe("subscription { tick { n } }").frame(number)
-
-
-def test_a_stream_without_events_has_the_columns(ticking):
-    """From the schema."""
-    schema = gqlnb.Schema(SDL, {"Subscription": {"tick": lambda *_: iter(())}})
-    frame = Client(schema).subscribe("subscription { tick { n kind } }").frame()
-    assert [str(dtype) for dtype in frame.dtypes] == ["Int64", "category"]
-    assert frame.empty

@@ -11,7 +11,6 @@ from graphql import build_schema
 from pyarrow import feather
 
 from gqlnb.document.document import Document
-from gqlnb.errors import FrameError
 from gqlnb.result.result import Result
 
 SCHEMA = build_schema(
@@ -150,16 +149,3 @@ def test_csv_of_no_rows_has_its_header(tmp_path):
     assert result([], "{ rows { id any } }").to_csv() == "id,any\n"
     assert result([], "{ rows { id any } }").to_csv(tmp_path / "a.csv") is None
     assert (tmp_path / "a.csv").read_text() == "id,any\n"
-
-
-def test_a_file_is_strict_and_partial_as_a_frame_is(tmp_path):
-    """Of the same parameters, with the same words."""
-    answer = result([{"stars": 2**31}], "{ rows { stars } }")
-    with pytest.raises(FrameError, match="32 bits"):
-        answer.to_parquet(tmp_path / "a.parquet")
-    answer.to_parquet(tmp_path / "a.parquet", strict=False)
-    assert pd.read_parquet(tmp_path / "a.parquet")["stars"].tolist() == [2**31]
-    broken = Result({"rows": []}, ({"message": "no"},), document=answer.document)
-    with pytest.warns(UserWarning, match="partial: 1 error") as caught:
-        broken.to_csv()
-    assert caught[0].filename == __file__

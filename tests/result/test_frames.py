@@ -55,22 +55,6 @@ def records(frame):
     return [tuple(None if v is pd.NA else v for v in row) for row in frame.itertuples(index=False)]
 
 
-def test_each_list_level_has_a_frame_with_the_keys_of_its_parents():
-    """No cross product of sibling lists; null items are dropped and counted."""
-    frames = result(TEXT % "id", {"repos": REPOS}).frames
-    names = ["repos", "repos.topics", "repos.languages", "repos.languages.tags"]
-    assert list(frames) == frames._ipython_key_completions_() == names
-    assert list(frames["repos"].columns) == ["id", "name", "languages.totalCount"]
-    assert records(frames["repos.topics"]) == [("R1", "x"), ("R1", None), ("R3", "z")]
-    languages = frames["repos.languages"]
-    assert list(languages.columns) == ["repos.id", "id", "name", "size"]
-    assert records(languages) == [("R1", "L1", "C", 5), ("R1", "L2", "D", 6)]
-    tags = frames["repos.languages.tags"]
-    assert list(tags.columns) == ["repos.id", "languages.id", "tags"]
-    assert records(tags) == [("R1", "L1", "old")]
-    assert [frames[name].attrs["dropped"] for name in names] == [1, 0, 1, 0]
-
-
 @pytest.mark.parametrize("selected", ["key", "id: key"])
 def test_an_id_that_may_be_null_is_no_key(selected):
     """Nor is another field by that name."""
@@ -105,13 +89,6 @@ def test_conflicting_list_names_are_numbered():
     assert sorted(frames[name].iloc[0].tolist()[-1] for name in list(frames)[1:]) == [1, 2, 3]
 
 
-def test_a_response_without_lists_has_one_frame():
-    """Its name is `data`."""
-    frames = result("{ one { name } }", {"one": {"name": "a"}}).frames
-    assert list(frames) == ["data"]
-    assert records(frames["data"]) == [("a",)]
-
-
 def test_an_unknown_frame_name_lists_the_available_ones():
     """With the number of their rows; `get` and `in` do not raise."""
     frames = result(TEXT % "id", {"repos": REPOS}).frames
@@ -122,16 +99,6 @@ def test_an_unknown_frame_name_lists_the_available_ones():
     assert "repo" not in frames
     assert frames.get("repo") is None
     assert "repos.topics" in repr(frames)
-
-
-def test_aliases_do_not_hide_a_connection():
-    """The names of the fields count."""
-    edges = "{ c: cursor i: node { ... on Repo { name } } }"
-    text = f"{{ s: search {{ n: repositoryCount e: edges {edges} }} }}"
-    data = {"s": {"n": 1, "e": [{"c": "1", "i": {"name": "a"}}]}}
-    frame = result(text, data).frame("s")
-    assert frame.to_dict("list") == {"name": ["a"], "c": ["1"]}
-    assert frame.attrs["total_count"] == 1
 
 
 def test_skipped_fields_are_no_columns():
@@ -193,19 +160,6 @@ def test_explode_puts_none_in_object_columns_without_items():
     assert frame["inner.grid"].tolist() == [[[1], None], None, None]
 
 
-def test_explode_keeps_the_lists_in_the_items():
-    """In a cell each, as a list in a row; they were in the cell that was taken apart."""
-    frame = result(TEXT % "id", {"repos": REPOS}).frame(explode="languages")
-    assert frame["languages.tags"].tolist() == [["old"], [], None, None]
-
-
-def test_explode_of_an_empty_list_gives_empty_columns():
-    """With their dtypes."""
-    frame = result(TEXT % "id", {"repos": []}).frame(explode="languages")
-    assert frame.dtypes["languages.size"] == "Int64"
-    assert frame.empty
-
-
 def test_explode_lists_the_available_names_in_its_error():
     """Several lists at a time would be a cross product, which is not supported."""
     with pytest.raises(
@@ -252,14 +206,6 @@ def test_a_partial_response_warns_once():
         warnings.simplefilter("error")
         assert answer.frames["repos"].attrs["partial"]
         answer.arrow()
-
-
-def test_frames_of_partial_data_warn_at_the_calling_line():
-    """The warning's location is in the user's code."""
-    answer = result("{ repos { name } }", {"repos": []}, errors=({"message": "no"},))
-    with pytest.warns(UserWarning, match="partial") as caught:
-        answer.frames["repos"]
-    assert caught[0].filename == __file__
 
 
 def test_attrs_are_json_and_preserved(tmp_path):
@@ -445,18 +391,6 @@ def test_repeated_ids_are_not_a_key():
     assert len(joined) == 3
 
 
-def test_ids_unique_within_their_parent_are_a_composite_key():
-    """Two repositories may have one language."""
-    language = {"edges": [{"node": {"id": "L", "tags": ["x"]}}]}
-    repos = [{"id": "1", "languages": language}, {"id": "2", "languages": language}]
-    text = "{ repos { id languages { edges { node { id tags } } } } }"
-    frames = result(text, {"repos": repos}).frames
-    tags = frames["repos.languages.tags"]
-    assert records(tags) == [("1", "L", "x"), ("2", "L", "x")]
-    on = {"left_on": ["repos.id", "id"], "right_on": ["repos.id", "languages.id"]}
-    assert len(frames["repos.languages"].merge(tags, **on)) == 2
-
-
 def test_an_id_that_is_null_against_its_schema_is_no_key():
     """It would name no row."""
     with pytest.warns(UserWarning, match="'repos_index'"):
@@ -506,31 +440,6 @@ def test_an_invalid_value_is_named_with_its_response_path(road, text, data, path
         found = Result.from_bytes(json.dumps({"data": data}).encode(), document)
     with pytest.raises(FrameError, match=rf"row \d .* ?at {path}\. Use result.tables"):
         list(found.frames.values())
-
-
-def test_an_id_of_some_types_is_the_key_of_their_nested_lists():
-    """The types further up do not matter."""
-    people = {"nodes": [{"tags": ["t"]}, {"people": [{"id": "P", "tags": ["x"]}]}]}
-    text = "{ things { nodes { ... on Repo { tags } ... on Org { people { id tags } } } } }"
-    found = things(text, {"things": people})
-    assert records(found.frames["things.people.tags"]) == [(1, "P", "x")]
-    assert list(found.frames["things.people.tags"].columns)[1] == "people.id"
-
-
-@pytest.mark.parametrize(("fields", "key"), [("id", "all.id"), ("size", "all_index")])
-def test_an_edge_list_needs_an_id_of_all_node_types_as_its_key(fields, key):
-    """The parent of an edge list may be any member of a union."""
-    schema = build_schema(
-        "type Query { top: [Top] } union Top = A | B type A { id: ID! all: All } "
-        "type B { id: ID! size: Int } type All { edges: [Edge] } "
-        "type Edge { tags: [Int] node: Top }"
-    )
-    node = f"... on A {{ id }} ... on B {{ {fields} }}"
-    text = f"{{ top {{ ... on A {{ all {{ edges {{ tags node {{ {node} }} }} }} }} }} }}"
-    edges = [{"tags": [1], "node": {"id": "N"}}, {"tags": [], "node": {}}]
-    found = Result({"top": [{"all": {"edges": edges}}]}, document=Document.parse(text, schema))
-    frame = found.frames["top.all.tags"]
-    assert list(frame.columns) == ["top_index", key, "tags"]
 
 
 def test_without_a_schema_ids_that_are_there_and_differ_are_keys():

@@ -199,13 +199,6 @@ def test_tidy_frames_arrow_and_previews_do_not_need_the_dicts():
     assert waits(result)
 
 
-def test_the_frame_is_read_during_validation():
-    """A single frame needs no second decoding."""
-    result = parse_response(response_of({"data": EDGES}), asked_of(SEARCH))
-    with mock.patch("gqlnb.result.table_reader.get_row_decoders", side_effect=AssertionError):
-        assert len(result.frame())
-
-
 def test_the_frame_that_was_read_last_is_read_during_validation():
     """Also with the lists in its rows; each of them has the same rows as before."""
     things = [{"id": n, "notes": [{"text": "t" * 400}] * (n % 7)} for n in range(99)]
@@ -270,12 +263,6 @@ def test_a_small_response_is_decoded_immediately():
     assert not waits(parse_response(response_of({"data": text}), asked_of()))
 
 
-def test_a_response_without_a_schema_is_decoded_immediately():
-    """It cannot be validated."""
-    asked = ResponseContext(Document.parse(TEXT), "here", variables={})
-    assert not waits(parse_response(response_of({"data": THINGS}), asked))
-
-
 def test_copies_and_pickles_contain_the_data():
     """The lazy decoder is not copied."""
     result = parse_response(response_of({"data": EDGES}), asked_of(SEARCH))
@@ -302,14 +289,6 @@ def test_the_decoder_is_released_after_decoding():
     assert type(came.outline) is not dict
 
 
-def test_a_repr_shows_the_first_rows_without_the_dicts():
-    """A cell that ends in a large result stays quick."""
-    result = parse_response(response_of({"data": EDGES}), asked_of(SEARCH))
-    assert "T 1 é" in repr(result)
-    assert result._repr_mimebundle_()
-    assert waits(result)
-
-
 def test_secrets_in_extensions_and_errors_are_masked_immediately():
     """As in a response that is decoded on arrival."""
     members = {
@@ -328,33 +307,22 @@ WRONG = [
     (("page", "items", DEEP + 1, "title"), None),
     (("page", "items", DEEP + 1, "title"), 1),
     (("page", "items", DEEP + 1, "price"), "1.5"),
-    (("page", "items", DEEP + 1, "price"), True),
-    (("page", "items", DEEP + 1, "kind"), 1),
-    (("page", "items", DEEP + 1, "by"), []),
     (("page", "items", DEEP + 1, "by", "name"), None),
     (("page", "items", DEEP + 1, "notes"), [None]),
-    (("page", "items", DEEP + 1, "notes"), {}),
     (("page", "items", DEEP + 1, "title"), ...),
     (("page", "items", DEEP + 1, "__typename"), ...),
-    (("page", "items", DEEP + 1, "id"), 1.5),
     (("page", "items", DEEP, "who"), ...),
     (("page", "items", DEEP), 1),
     (("page", "items"), {}),
     (("page", "n"), 1.0),
-    (("page", "n"), ...),
     (("page",), None),
-    (("beside",), "1"),
     (("beside",), ...),
     (("tags", 1), None),
     (("grid", 0, 0), None),
-    (("grid", 1), None),
     (("search", "edges", DEEP + 1), 1),
     (("search", "edges", DEEP + 1, "cursor"), None),
-    (("search", "edges", DEEP + 1, "cursor"), ...),
     (("search", "edges", DEEP + 1, "node"), ...),
-    (("search", "edges", DEEP + 1, "node", "id"), None),
     (("search", "edges", DEEP + 1, "node", "title"), ...),
-    (("search", "edges", DEEP + 1, "node", "by", "name"), 5),
     (("search", "total"), None),
 ]
 
@@ -410,11 +378,8 @@ def doubled(name, value, body=BODY):
         BODY.replace(b"not asked for", b"\\ud800", 1),
         BODY.replace(b"T 451", b"\\ud800", 1),
         BODY.replace(b"T 451", b"\xff", 1),
-        BODY.replace(b"T 451", b"\x01", 1),
         BODY.replace(b'"beside": 1', b'"beside": NaN', 1),
         BODY.replace(b"1.5, {}", b"NaN, {}", 1),
-        BODY.replace(b"1.5, {}", b"1e999, {}", 1),
-        BODY[:-1],
         BODY[:-100],
         BODY + b"{}",
         b"[" * 99999,
@@ -422,23 +387,16 @@ def doubled(name, value, body=BODY):
         b"\xef\xbb\xbf" + BODY,
         BODY.replace(b'"items": [', b'"items" :\n[\t ', 1).replace(b"}]}", b"} \r\n ] }", 1),
         doubled(b"page", b"null"),
-        doubled(b"page", b"[]"),
-        doubled(b"items", b"null"),
         doubled(b"items", b"[]"),
-        doubled(b"items", b"{}"),
-        doubled(b"items", LIST),
         doubled(b"items", LIST.replace(b"T 451", b"\\ud800")),
         doubled(b"items", LIST.replace(b'"title"', b'"tilte"', 1)),
         doubled(b"items", b'[{"title": NaN}]'),
         doubled(b"it\\u0065ms", b"[1]").replace(b'"it\\u0065ms": [{', b'"items": [{', 1),
         doubled(b"data", b"null"),
-        doubled(b"data", b"5"),
-        doubled(b"title", b"5"),
         doubled(b"title", b"null"),
         doubled(b"meta", b"NaN"),
         doubled(b"left out", b'"\xff"'),
         BODY[:-1] + b', "errors": {}}',
-        BODY[:-1] + b', "errors": [1]}',
         BODY[:-1] + b', "errors": null}',
         BODY[:-1] + b', "errors": [], "errors": [{"message": "m"}], "extensions": 5}',
         BODY[:-1] + b', "data": null}',

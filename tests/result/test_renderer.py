@@ -213,35 +213,12 @@ def test_bars_are_drawn_for_the_first_column_of_amounts(columns, drawn):
     assert ("█" in render_frame(frame)) == bool(drawn)
 
 
-def test_only_the_rows_that_are_shown_are_read():
-    """A repr of a long answer takes no longer than one of a short one."""
-    rows = [{"name": "a", "stars": n} for n in range(20)] + [{"name": "b", "stars": "wrong"}] * 10
-    result = Result({"rows": rows})
-    assert "30 rows, the first 20 shown" in repr(result)
-
-
 # -- JSON
 
 
 def lines(value):
     """Return the lines of a value as JSON."""
     return "\n".join(iter_json_lines(value))
-
-
-@pytest.mark.parametrize(
-    "value",
-    [
-        {"hello": "Hello world!"},
-        {"a": {"b": [], "c": {}, "d": [1, 2.5, None, True, "x"]}},
-        {"a": [{"b": [{"c": 'quoted "text"\n\\'}]}, {"b": None}]},
-        [[1], [[2, 3]]],
-        None,
-        "text",
-    ],
-)
-def test_short_json_is_rendered_in_full(value):
-    """It parses to the same value."""
-    assert json.loads(lines(value)) == value
 
 
 def test_data_are_rendered_on_several_lines():
@@ -389,13 +366,6 @@ def test_each_list_is_rendered_as_a_table():
     assert html.count("<table>") == 3
 
 
-def test_a_list_of_scalars_is_a_table():
-    """With the column of its frame."""
-    result = Result({"rows": [{"n": 1}], "tags": ["x"]})
-    assert repr(result).splitlines()[3:] == ["tags: 1 row", "   tags", "0  x"]
-    assert list(result.frames) == ["rows", "tags"]
-
-
 def test_lists_beyond_the_first_tables_are_named():
     """Eight tables are shown."""
     text = repr(Result({f"l{n}": [{"n": n}] for n in range(10)}))
@@ -497,15 +467,3 @@ def test_without_pandas_an_answer_is_json(monkeypatch):
     )
     assert '"a"' in data["text/plain"]
     assert "tables need numpy" in data["text/html"]
-
-
-def test_bars_beside_several_numbers_are_named():
-    """The reader has to know of which they are."""
-    frame = pd.DataFrame({"name": ["a", "b"], "stars": [10, 5], "forks": [1, 2]})
-    assert build_grid(frame).to_text().splitlines()[0].split() == [
-        "name",
-        "stars",
-        "forks",
-        "stars",
-    ]
-    assert build_grid(frame[["name", "stars"]]).measure == ""

@@ -43,12 +43,6 @@ def test_raise_for_errors_preserves_the_result_and_the_cause(partial):
     assert isinstance(caught.value.__cause__, ZeroDivisionError)
 
 
-def test_raise_for_errors_returns_a_complete_result():
-    """It can be chained."""
-    result = Schema(SDL).execute("{ b }", root={"b": 1})
-    assert result.raise_for_errors() is result
-
-
 def test_errors_are_a_frame(partial):
     """Message, path, line and column."""
     row = partial.errors_frame().iloc[0]
@@ -80,12 +74,6 @@ def test_the_class_of_a_graphql_error_is_not_shown():
     result = schema.execute('{ a: refuse(name: "a") b: refuse(name: "b") }')
     assert "a: Not today, in refuse, line" in repr(result)
     assert "b: ValueError: Not today, in refuse, line" in repr(result)
-
-
-def test_a_result_without_data_has_no_keys():
-    """A null that reached the top is no mapping."""
-    with pytest.raises(KeyError):
-        Result(None)["a"]
 
 
 CONNECTION = """

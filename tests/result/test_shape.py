@@ -67,12 +67,6 @@ def test_conditions_are_read_from_variables_and_their_defaults(variables, expect
     assert columns(text, variables) == expected
 
 
-def test_list_levels_are_counted():
-    """Non-null marks are no levels."""
-    shape = build_shape(Document.parse("{ items { ... on A { tags } } }", SCHEMA))
-    assert shape.children["items"].children["tags"].lists == 2
-
-
 def test_the_same_text_has_the_same_shape():
     """Other operations and other conditions have their own."""
     text = "query P($x: Boolean = true) { a node @skip(if: $x) { id } } query Q { a }"

@@ -17,6 +17,18 @@ def count_examples(most: int) -> int:
     return most if IS_THOROUGH else most // 4
 
 
+def make_blocks(name: str, most: int, size: int) -> list[range]:
+    """Return the numbers of generated cases, in blocks of a size.
+
+    `MODELS_SEED=123` in the environment asks for one case of the name ``MODELS``, and
+    `MODELS_CASES=20000` for more of them.
+    """
+    if seed := os.environ.get(f"{name}_SEED"):
+        return [range(int(seed), int(seed) + 1)]
+    count = int(os.environ.get(f"{name}_CASES", most))
+    return [range(start, min(start + size, count)) for start in range(0, count, size)]
+
+
 def select_combinations(*axes: Iterable[Any]) -> list[tuple[Any, ...]]:
     """Return combinations of parameters: all of them in CI.
 

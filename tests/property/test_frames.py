@@ -6,7 +6,6 @@ Each case is made from a number, so a failure can be seen again: `FRAMES_SEED=12
 
 from __future__ import annotations
 
-import os
 import warnings
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, time
@@ -18,15 +17,12 @@ import pytest
 
 from gqlnb.result import table_reader
 from gqlnb.result.result import Result
-from tests.examples import count_examples
+from tests.examples import count_examples, make_blocks
 from tests.property.framing import DTYPES, ENUM, Case, Leaf, Many, Member, Paged, Thing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-CASES = int(os.environ.get("FRAMES_CASES", count_examples(160)))
-SEED = os.environ.get("FRAMES_SEED")
-BLOCK = 20
 TYPES = {  # of the items of lists in cells that are not JSON as it came
     "DateTime": pd.Timestamp,
     "Date": pd.Timestamp,
@@ -319,14 +315,9 @@ def check(case: Case) -> None:
     assert there.data == case.data
 
 
-def blocks() -> list[range]:
-    """Return the numbers of the cases, in blocks."""
-    if SEED is not None:
-        return [range(int(SEED), int(SEED) + 1)]
-    return [range(start, min(start + BLOCK, CASES)) for start in range(0, CASES, BLOCK)]
-
-
-@pytest.mark.parametrize("numbers", blocks(), ids=lambda numbers: f"{numbers[0]}-{numbers[-1]}")
+@pytest.mark.parametrize(
+    "numbers", make_blocks("FRAMES", count_examples(160), 20), ids=lambda numbers: str(numbers[0])
+)
 def test_frames_contain_all_values_of_the_response(numbers, monkeypatch):
     """Rows, values, dtypes, keys and counts of dropped items; in process and from bytes."""
     warnings.filterwarnings("ignore", "Ids in a list")

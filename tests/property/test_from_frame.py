@@ -9,7 +9,6 @@ failure can be seen again; `FRAME_CASES=20000` asks for more of them, `FRAME_SEE
 from __future__ import annotations
 
 import operator as operators
-import os
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
@@ -20,13 +19,11 @@ import pandas as pd
 import pytest
 
 from gqlnb import Schema
+from tests.examples import make_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-CASES = int(os.environ.get("FRAME_CASES", "200"))
-SEED = os.environ.get("FRAME_SEED")
-BLOCK = 100
 QUERIES = 4  # of each frame
 WORDS = [
     "",
@@ -468,11 +465,8 @@ def walk(case: Case, args: dict[str, Any], size: int, *, forward: bool) -> list[
         cursor = got["pageInfo"][end]
 
 
-BLOCKS = [range(start, start + BLOCK) for start in range(0, CASES, BLOCK)]
-
-
 @pytest.mark.parametrize(
-    "numbers", [[int(SEED)]] if SEED else BLOCKS, ids=lambda numbers: str(numbers[0])
+    "numbers", make_blocks("FRAME", 200, 100), ids=lambda numbers: str(numbers[0])
 )
 def test_responses_equal_the_model(numbers):
     """Rows, counts, cursors and page info agree; all pages together have every row once."""

@@ -23,24 +23,19 @@ import graphql
 import pytest
 from graphql.type import is_abstract_type
 
-from gqlnb import QueryError, Result, Schema, SchemaError
-from gqlnb.document.variables import check_variables
+from gqlnb import Result, Schema, SchemaError
 from gqlnb.engine.schema import get_adapter
-from tests.property.differential import documents, inputs, schemas
+from tests.examples import make_blocks
+from tests.property.differential import schemas
 from tests.property.differential.chance import Chance
+from tests.property.differential.requests import DOCUMENTS, make_request
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from gqlnb.document.document import Document
 
-CASES = int(os.environ.get("MOCK_CASES", "400"))
-SEED = os.environ.get("MOCK_SEED")
-BLOCK = 100
-PER_SCHEMA = 8  # documents
 SHOPS = 40  # schemas with connections
-NUMBERS = [int(SEED)] if SEED else list(range(CASES))
-BLOCKS = [tuple(NUMBERS[at : at + BLOCK]) for at in range(0, len(NUMBERS), BLOCK)]
 
 # -- any schema, any document
 
@@ -57,23 +52,13 @@ def mock(number: int) -> Schema | None:
 
 def right(number: int) -> Iterator[tuple[Schema, Document, dict[str, Any]]]:
     """Yield a mock, a document and variables that fit it; nothing where one of them is wrong."""
-    made = schemas.made(number // PER_SCHEMA, False)
-    schema = mock(number // PER_SCHEMA)
-    chance = Chance("mock", number)
-    written = documents.Writer(made, chance.branch("document"), valid=True).write()
-    given = {
-        variable.name: inputs.json(variable.kind, chance.branch(variable.name), 0)
-        for variable in written.variables
-    }
+    schema = mock(number // DOCUMENTS)
     if schema is None:
         return
-    try:
-        document = schema.parse_document(written.text, written.operation)
-        check_variables(document, given)
-    except QueryError:
-        return
-    if document.kind != "subscription":
-        yield schema, document, given
+    made = schemas.made(number // DOCUMENTS, False)
+    request = make_request(schema, made, Chance("mock", number))
+    if request is not None and request[0].kind != "subscription":
+        yield schema, *request
 
 
 def excused(error: Any, schema: Schema) -> bool:
@@ -90,7 +75,7 @@ def excused(error: Any, schema: Schema) -> bool:
     return "non-nullable field" in error.message and bool(empty)
 
 
-@pytest.mark.parametrize("block", BLOCKS, ids=lambda block: str(block[0]))
+@pytest.mark.parametrize("block", make_blocks("MOCK", 400, 100), ids=lambda block: str(block[0]))
 def test_every_document_is_answered_without_errors(block):
     """The engine and graphql-core, which completes each value by its type, answer the same."""
     answered = 0

@@ -5,7 +5,6 @@ Each case is made from a number: `MODEL_SEED=123` for one case, `MODEL_CASES=200
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
@@ -17,22 +16,18 @@ import pytest
 from graphql import GraphQLError
 
 from gqlnb import QueryError, Result, Schema, SchemaError, github
-from gqlnb.document.variables import check_variables
 from gqlnb.engine.schema import get_adapter
 from gqlnb.result.models import TYPENAME, TYPENAME_KEY, add_typenames
-from tests.property.differential import documents, inputs, schemas
+from tests.examples import make_blocks
+from tests.property.differential import schemas
 from tests.property.differential.chance import Chance
+from tests.property.differential.requests import DOCUMENTS, make_request
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gqlnb.document.document import Document
 
-CASES = int(os.environ.get("MODEL_CASES", "400"))
-SEED = os.environ.get("MODEL_SEED")
-BLOCK = 100
-PER_SCHEMA = 8  # documents
-NUMBERS = [int(SEED)] if SEED else list(range(CASES))
 PARSERS: dict[type, Callable[[Any], Any]] = {  # of JSON values, by the type of their models
     datetime: datetime.fromisoformat,
     date: date.fromisoformat,
@@ -42,7 +37,6 @@ PARSERS: dict[type, Callable[[Any], Any]] = {  # of JSON values, by the type of 
     str: str,  # of an ID
     int: int,  # of a BigInt
 }
-BLOCKS = [tuple(NUMBERS[at : at + BLOCK]) for at in range(0, len(NUMBERS), BLOCK)]
 
 
 @lru_cache(maxsize=4)
@@ -60,22 +54,12 @@ def mock(number: int) -> tuple[Schema, Any] | None:
 
 def make_case(number: int) -> tuple[Schema, Document, dict[str, Any]] | None:
     """Return a mock, a document and variables that fit it; None where one of them is wrong."""
-    found = mock(number // PER_SCHEMA)
+    found = mock(number // DOCUMENTS)
     if found is None:
         return None
     schema, made = found
-    chance = Chance("models", number)
-    try:
-        written = documents.Writer(made, chance.branch("document"), valid=True).write()
-        given = {
-            each.name: inputs.json(each.kind, chance.branch(each.name), 0)
-            for each in written.variables
-        }
-        document = schema.parse_document(written.text, written.operation)
-        check_variables(document, given)
-    except (QueryError, KeyError):  # KeyError: a scalar without values to choose from
-        return None
-    return schema, document, given
+    request = make_request(schema, made, Chance("models", number))
+    return request and (schema, *request)
 
 
 def compare(model: Any, data: Any, place: str = "") -> None:
@@ -104,7 +88,7 @@ def compare(model: Any, data: Any, place: str = "") -> None:
         assert isinstance(model, bool) == isinstance(data, bool), place
 
 
-@pytest.mark.parametrize("block", BLOCKS, ids=lambda block: str(block[0]))
+@pytest.mark.parametrize("block", make_blocks("MODEL", 400, 100), ids=lambda block: str(block[0]))
 def test_models_hold_all_values_of_the_answer(block):
     """Also where `__typename` is added to the text, as `Client.models()` does."""
     compared = 0

@@ -1,13 +1,12 @@
 """Schemas executed in this process."""
 
 import asyncio
-import threading
 from pathlib import Path
 
 import pytest
-from graphql import build_schema, graphql_sync
+from graphql import build_schema
 
-from gqlnb import QueryError, Schema, SchemaError, engine, reference_schema
+from gqlnb import QueryError, Schema, SchemaError, reference_schema
 
 NESTED = """
 type Query { user(id: ID!): User }
@@ -259,12 +258,6 @@ def test_a_resolver_of_an_instance_or_partial_is_fine():
     assert schema.execute("{ a b }").data == {"a": "called", "b": "method"}
 
 
-def test_the_schema_runs_under_graphql_core_itself(people):
-    """`.graphql` is a plain GraphQLSchema."""
-    text = "{ user(id: 1) { name } }"
-    assert graphql_sync(people.graphql, text).data == people.execute(text).data
-
-
 def test_a_graphql_core_schema_is_adopted_as_it_is():
     """Its resolvers keep graphql-core's own form."""
     core = build_schema("type Query { a(x: Int): Int }")
@@ -272,36 +265,6 @@ def test_a_graphql_core_schema_is_adopted_as_it_is():
     assert Schema.adopt(core).execute("{ a(x: 1) }").data == {"a": 2}
     with pytest.raises(SchemaError, match="got int"):
         Schema.adopt(5)
-
-
-def test_engine_execute_is_graphql_cores():
-    """Same parameters, same return."""
-    from graphql import parse
-
-    outcome = engine.execute(reference_schema().graphql, parse("{ hello }"))
-    assert outcome.data == {"hello": "Hello world!"}
-
-
-def test_one_schema_serves_many_threads_while_resolvers_change():
-    """Every answer is one that some version of the resolver gave."""
-    schema = Schema("type Query { n: Int }", {"Query": {"n": lambda *_: 0}})
-    answers, failures = set(), []
-
-    def ask():
-        try:
-            answers.update(schema.execute(f"{{ n {'#' * (i % 7)}\n}}").data["n"] for i in range(50))
-        except Exception as error:
-            failures.append(error)
-
-    threads = [threading.Thread(target=ask) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for version in range(50):
-        schema.resolver("Query.n")(lambda *_, version=version: version)
-    for thread in threads:
-        thread.join()
-    assert not failures
-    assert answers <= set(range(50))
 
 
 def test_its_repr_names_the_root_fields(people):

@@ -147,15 +147,6 @@ def test_each_event_is_a_result(schema):
     assert repr(stream) == "Stream('S')"
 
 
-def test_a_stream_may_be_awaited(schema):
-    """On the running loop."""
-
-    async def collected():
-        return [r["count"] async for r in schema.subscribe("subscription { count(to: 2) }")]
-
-    assert asyncio.run(collected()) == [0, 1]
-
-
 def test_variables_context_and_operation_are_those_of_execute(schema):
     """They are bound by name, and one of several operations is chosen."""
     text = "subscription A($n: Int!) { count(to: $n) } subscription B { wrapped }"

@@ -216,16 +216,6 @@ def test_resumed_pages_are_exact(client):
     check_long(client.resume(first, progress=False).frame(), 7)
 
 
-def test_data_of_merged_pages_are_json(client):
-    """Floats, as in the data of any response, whether or not frames were built before."""
-    result = client.execute_all(TEXT, progress=False)
-    result.frame()
-    assert json.loads(json.dumps(result.data)) == result.data
-    assert {type(row["numeric"]) for row in result.dicts()} == {float}
-    assert type(result["rows"]["sum"]) is float
-    check_long(result.frame(), 7)
-
-
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, repickle])
 def test_copied_and_pickled_results_are_exact(copied):
     """Frames have all digits, and data have floats, whether or not they were decoded before."""
@@ -296,14 +286,3 @@ def test_a_late_time_zone_warns_once():
     assert len([each for each in said if "from this page on" in str(each.message)]) == 1
     frames = pages_of([None, None])
     assert [str(frame["Datetime"].dtype) for frame in frames] == [ZONED, ZONED]
-
-
-def test_the_frame_of_all_pages_infers_dtypes_from_all_values():
-    """A value on any page determines the dtype."""
-    for moments in ([None, None, MOMENT], [MOMENT, None, None]):
-        rows = [{**row, "Datetime": at} for row, at in zip(long_rows(3), moments, strict=True)]
-        wire = Numbers(rows)
-        client = Client(wire, schema=wire.schema.graphql)
-        frame = client.execute_all(MOMENTS, progress=False).frame()
-        assert str(frame["Datetime"].dtype) == LOCAL
-        assert frame["Datetime"].isna().tolist() == [at is None for at in moments]

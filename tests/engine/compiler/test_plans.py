@@ -10,7 +10,7 @@ from collections import deque
 
 import graphql
 import pytest
-from graphql import GraphQLResolveInfo, build_schema, parse
+from graphql import build_schema, parse
 
 from gqlnb import Limits, QueryError, Schema, engine
 from gqlnb.engine.compiler import lazy_functions
@@ -87,12 +87,6 @@ def count_executions(text, root, monkeypatch, hot=64, first_runs=100):
     return number
 
 
-@pytest.mark.parametrize("hot", [1, 5, 64])
-def test_an_operation_is_compiled_once_its_fields_were_executed_often(monkeypatch, hot):
-    """Executions before it compile nothing."""
-    assert count_executions("{ a b }", {"a": 1, "b": None}, monkeypatch, hot) == hot + 1
-
-
 def test_a_repeated_operation_is_compiled_after_a_few_executions(monkeypatch):
     """Larger ones later."""
     fields = " ".join(f"a{n}: a" for n in range(64))
@@ -141,33 +135,6 @@ def test_the_number_of_plans_for_directive_values_is_bounded():
     assert len(operation.plans) == plans_module.MAX_PLANS_PER_OPERATION
 
 
-def test_the_plan_cache_is_bounded(monkeypatch):
-    """New documents evict the oldest."""
-    monkeypatch.setattr(plans_module, "MAX_OPERATIONS", 4)
-    core = build_schema("type Query { a: Int }")
-    for number in range(20):
-        engine.execute(core, parse(f"{{ a{number}: a }}"), {"a": 1})
-    assert len(plans_module.get_operation_cache(core)) == 4
-
-
-def test_a_dropped_plan_removes_its_source_from_linecache(schema):
-    """`linecache` has no entry left when the next plan is compiled."""
-    text = "{ rows { name } }"
-    schema.execute(text), schema.execute(text)
-    (plan,) = plans(schema)
-    places = list(plan.source_names)
-    assert all(place in linecache.cache for place in places)
-    plans_module.get_operation_cache(schema.graphql).clear()
-    del plan
-    found = [linecache.cache[place] for place in places]
-    gc.collect()
-    # A walk over the entries that the collection interrupts finds them.
-    assert [linecache.cache[place] for place in places] == found
-    other = "{ other: rows { n } }"  # no function of it has the source of one above
-    schema.execute(other), schema.execute(other)
-    assert not any(place in linecache.cache for place in places)
-
-
 def test_equal_sources_share_their_code_and_their_place_in_linecache(monkeypatch):
     """The text of a place stays there until the last plan that uses it is dropped."""
     monkeypatch.setattr(plans_module, "HOT", 0)
@@ -200,34 +167,6 @@ def test_a_traceback_shows_the_generated_line(schema):
     shown = "".join(traceback.format_exception(error))
     assert "<gqlnb" in shown
     assert "x.context_value)" in shown
-
-
-def test_the_info_object_is_compatible_with_graphql_core():
-    """`isinstance` accepts it and its attributes are equal."""
-    seen = []
-    core = build_schema("type Query { a(x: Int): [B] } type B { c: Int }")
-
-    def resolve(source, info, **args):
-        seen.append(info)
-        return 5
-
-    core.type_map["B"].fields["c"].resolve = resolve
-    document = parse("query Q($x: Int) { r: a(x: $x) { d: c ...F } } fragment F on B { d: c }")
-    given = {"root_value": {"a": [{}, {}]}, "context_value": "C", "variable_values": {"x": 1}}
-    for _ in range(3):
-        engine.execute(core, document, **given)
-    graphql.execute(core, document, **given)
-    mine, theirs = seen[-3], seen[-1]
-    assert isinstance(mine, GraphQLResolveInfo)
-    assert mine.path.as_list() == theirs.path.as_list() == ["r", 1, "d"]
-    for name in theirs._fields:
-        if name != "async_helpers":
-            assert getattr(mine, name) == getattr(theirs, name), name
-    assert len(mine) == len(theirs)
-    assert mine[0] == theirs[0]
-    assert [*mine][:4] == [*theirs][:4]
-    assert mine._asdict().keys() == theirs._asdict().keys()
-    assert repr(mine)[:40] == repr(theirs)[:40]
 
 
 def test_explain_lists_fields_resolvers_and_source(schema):

@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from graphql import execute_sync, parse
 
 from gqlnb import Client, QueryError, Schema, SchemaError, serve
 from gqlnb.engine.dataframe.arrow_column import build_field_names, build_type_name
@@ -316,19 +315,6 @@ def test_a_column_without_a_type_is_refused(column, what):
         SchemaError, match=f"Column 'x' of frame 'rows' can't be served: .*({what})"
     ):
         Schema.from_frame(rows=pd.DataFrame({"x": column}))
-
-
-def test_a_frame_without_rows_has_its_schema():
-    """Columns and types are there; every page is empty."""
-    schema = Schema.from_frame(rows=pd.DataFrame({"x": pd.Series([], dtype="float64")}))
-    text = (
-        "{ rows(orderBy: {field: x}, last: 3) { totalCount nodes { x } pageInfo { endCursor } } }"
-    )
-    assert schema.execute(text).data["rows"] == {
-        "totalCount": 0,
-        "nodes": [],
-        "pageInfo": {"endCursor": None},
-    }
 
 
 def test_other_tables_are_read_through_arrow():
@@ -756,22 +742,3 @@ def test_the_frame_is_not_modified(repositories, owners):
     rows(schema, "{ repositories(orderBy: {field: owner}) { nodes { name } } }")
     pd.testing.assert_frame_equal(repositories, kept[0])
     pd.testing.assert_frame_equal(owners, kept[1])
-
-
-def test_a_page_converts_to_a_frame_with_the_original_dtypes(related):
-    """The dtypes come from the schema."""
-    frame = related.execute("{ repositories { nodes { name stars owner { login } } } }").frame()
-    assert frame["stars"].tolist() == [43_000, 30_000, 28_000, 14_000]
-    assert str(frame["stars"].dtype) == "Int64"
-    assert frame["owner.login"].isna().tolist() == [False, False, False, True]
-
-
-def test_results_are_equal_in_process_in_graphql_core_and_served(related):
-    """In process, under graphql-core itself, and served."""
-    text = """{ owners(first: 2) {
-      totalCount edges { cursor node { login repositories { nodes { name } } } }
-    } }"""
-    wanted = related.execute(text).data
-    assert execute_sync(related.graphql, parse(text)).data == wanted
-    with serve(related, port=0) as server, Client(server.url) as client:
-        assert client.execute(text).data == wanted

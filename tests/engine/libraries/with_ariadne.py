@@ -97,9 +97,9 @@ async def later(_source: Any, _info: Any, word: str = "later") -> str:
 
 
 @dog.field("friend")
-def friend(one: world.Dog, _info: Any) -> dict[str, Any]:
+def friend(one: world.Dog, _info: Any) -> world.Dog:
     """Return another dog."""
-    return {"name": f"{one.name}'s", "size": world.Size.SMALL}
+    return world.Dog(f"{one.name}'s", world.Size.SMALL)
 
 
 @dog.field("shout")
@@ -109,9 +109,9 @@ def shout(one: world.Dog, _info: Any, times: int) -> str:
 
 
 @mutation.field("rename")
-def rename(_root: Any, _info: Any, name: str) -> dict[str, Any]:
+def rename(_root: Any, _info: Any, name: str) -> world.Dog:
     """Return a dog of that name."""
-    return {"name": name, "size": world.Size.LARGE}
+    return world.Dog(name, world.Size.LARGE)
 
 
 @subscription.source("ticks")

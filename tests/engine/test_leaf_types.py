@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from graphql import build_schema, get_introspection_query
+from graphql import build_schema
 
 from gqlnb import Schema
 from gqlnb.document.document import Document
@@ -22,14 +22,6 @@ type Query { row: Row rows: [[Row!]!] named: Named found: Found many: [Any] }
 type Mutation { row: Row }
 """
 
-BUILTIN = [
-    "{ row { id name n f b size } }",
-    "{ rows { row { __typename } } named { name } __typename }",
-    "{ found { ... on Row { id } ... on Other { name } } }",
-    "{ ...F } fragment F on Query { row { ...G } } fragment G on Row { id row { id } }",
-    "mutation { row { id } }",
-    get_introspection_query(),
-]
 FOREIGN = [
     "{ row { any } }",
     "{ many }",
@@ -41,12 +33,6 @@ FOREIGN = [
     "fragment H on Found { ... on Named { any } }",
     "mutation { row { any } }",
 ]
-
-
-@pytest.mark.parametrize("text", BUILTIN)
-def test_enums_and_standard_scalars_are_known(text):
-    """At every position of a type."""
-    assert Schema(SDL).parse_document(text).has_builtin_leaves
 
 
 @pytest.mark.parametrize("text", FOREIGN)

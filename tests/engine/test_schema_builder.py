@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import weakref
 
 import pytest
 
@@ -15,20 +14,6 @@ class Node:
 
     def __init__(self) -> None:
         self.me = self
-
-
-def test_a_large_structure_is_moved_to_the_oldest_generation():
-    """The next collection does not traverse it; it is freed when nothing refers to it."""
-    gc.unfreeze()  # conftest.py freezes the objects that existed before
-    with pause_collector():
-        assert not gc.isenabled()
-        nodes = [Node() for _ in range(MOVED_OBJECTS)]
-    assert gc.isenabled()
-    assert any(each is nodes[0] for each in gc.get_objects(generation=2))
-    node = weakref.ref(nodes[0])
-    del nodes
-    gc.collect()
-    assert node() is None
 
 
 def test_the_collector_is_left_as_it_was():

@@ -113,12 +113,6 @@ def test_a_traced_schema_is_served(schema, exported):
     assert [span.name for span in exporter.get_finished_spans()].count("query") == 6
 
 
-def test_subscriptions_work_on_a_traced_schema(schema, exported):
-    """Their resolvers have spans."""
-    traced = schema.with_tracing(exported[0])
-    assert [it["n"] for it in traced.subscribe("subscription { n }")] == [1, 2]
-
-
 @pytest.mark.parametrize("place", ["process", "server"])
 def test_each_event_of_a_subscription_has_a_span(exported, place):
     """In this process and on a server, whose plain resolvers run in threads."""

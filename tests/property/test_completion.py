@@ -89,21 +89,11 @@ class Names(Visitor):
         elsewhere = owner.kind in ("fragment_spread", "variable")
         self.found.append(Place(name.value, name.loc.start, owner.loc.start, elsewhere))
 
-    def enter_field(self, node: Any, *_: Any) -> None:
-        """Enter its name."""
+    def add_named(self, node: Any, *_: Any) -> None:
+        """Enter the name of a node."""
         self.add(node.name, node)
 
-    def enter_argument(self, node: Any, *_: Any) -> None:
-        """Enter its name."""
-        self.add(node.name, node)
-
-    def enter_directive(self, node: Any, *_: Any) -> None:
-        """Enter its name."""
-        self.add(node.name, node)
-
-    def enter_fragment_spread(self, node: Any, *_: Any) -> None:
-        """Enter the fragment's name."""
-        self.add(node.name, node)
+    enter_field = enter_argument = enter_directive = enter_fragment_spread = add_named
 
     def enter_named_type(self, node: Any, key: Any, parent: Any, *_: Any) -> None:
         """Enter its name; of a type condition graphql-core blames the fragment."""

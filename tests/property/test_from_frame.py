@@ -25,24 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 QUERIES = 4  # of each frame
-WORDS = [
-    "",
-    "a",
-    "ab",
-    "abc",
-    "b",
-    "B",
-    "Ab",
-    "ß",
-    "é",
-    "名前",
-    "🦆",
-    "a b",
-    "%",
-    "_",
-    ".*",
-    "z" * 40,
-]
+WORDS = ["", "a", "ab", "abc", "b", "B", "Ab", "ß", "é", "名前", "🦆", "a b", "%", "_", ".*"]
+WORDS += ["z" * 40]
 START = datetime(2024, 1, 1, tzinfo=UTC)
 
 TEXT = """

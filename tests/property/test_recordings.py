@@ -26,20 +26,8 @@ LEAVES = (
 VALUES = st.recursive(
     LEAVES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3)
 )
-WORDS = st.sampled_from(
-    [
-        "authorization",
-        "api-key",
-        "Bearer ",
-        SECRET,
-        12345678,
-        "12345678a",
-        "\\",
-        '"',
-        "?token=",
-        "a",
-    ]
-)
+KEYS = ("authorization", "api-key", "Bearer ", "?token=")
+WORDS = st.sampled_from([*KEYS, SECRET, 12345678, "12345678a", "\\", '"', "a"])
 LEAKY = st.recursive(
     WORDS,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(WORDS.map(str), inner, max_size=3),

@@ -72,18 +72,6 @@ def test_coerced_variables_are_those_of_graphql_core(schema, kind):
     assert coerced > 5 or kind.rstrip("!") in {"Query", "Choice", "Float"}
 
 
-def test_usual_values_are_not_left_to_graphql_core(schema):
-    """Otherwise small operations would be slow."""
-    text = "query ($a: ID!, $b: Filter, $c: [Int!], $d: Color = RED, $e: Int = 5) { __typename }"
-    node: Any = parse(text)
-    coercer = VariableCoercer(schema, node.definitions[0].variable_definitions, SchemaWatch())
-    given = {"a": "1", "b": {"text": "x", "inner": {"text": "y"}}, "c": [1, 2], "d": "GREEN"}
-    found = coercer.coerce(given)
-    values = found if isinstance(found, dict) else found.coerced
-    assert values["b"]["inner"] == {"text": "y", "limit": 5, "tags": ["a"]}
-    assert values["e"] == 5
-
-
 def test_deep_values_are_left_to_graphql_core(schema):
     """It reports those that are too deep."""
     node: Any = parse("query ($v: Filter) { __typename }")

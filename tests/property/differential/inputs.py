@@ -30,17 +30,9 @@ LITERALS = {
     "Odd": ("1", '"x"', "[1]"),
 }
 WRONG_LITERALS = (
-    '"x"',
-    "1",
-    "1.5",
-    "true",
-    "NOPE",
-    "[1]",
-    "[[null]]",
-    "{a: 1}",
-    "{need: RED, zz: 1}",
+    *('"x"', "1", "1.5", "true", "NOPE", "[1]", "[[null]]", "{a: 1}", "{need: RED, zz: 1}"),
+    *("99999999999", "1e400", "null", '"bad"', "[]", "{}", "REDD", "{x: 1, y: null}"),
 )
-WRONG_LITERALS += ("99999999999", "1e400", "null", '"bad"', "[]", "{}", "REDD", "{x: 1, y: null}")
 JSON = {
     "Int": (0, 1, -7, 2**31 - 1, 1.0),
     "Float": (0, 1.5, -2e3, 7),

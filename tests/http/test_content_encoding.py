@@ -66,24 +66,19 @@ COMPRESSED = {
     "br": ("br", compress_brotli),
     "zstd": ("zstd", lambda body: zstd_library().compress(body)),
 }
-DECODERS = {
-    "brotli": ("br", compress_brotli),
-    "brotlicffi": ("br", compress_brotli),
-    "zstd": ("zstd", lambda body: zstd_library().compress(body)),
-}
+LIBRARIES = {**COMPRESSED, "brotlicffi": COMPRESSED["br"]}
 
 
-@pytest.fixture(params=DECODERS)
+@pytest.fixture(params=LIBRARIES)
 def library(request, monkeypatch):
     """Have one library read its coding; return the coding and how to compress."""
-    name, compress = DECODERS[request.param]
-    codings = content_encoding._find_codings()
+    name, compress = LIBRARIES[request.param]
     if name == "br":
-        found = pytest.importorskip(request.param)
-        codings = {**codings, name: partial(BrotliDecoder, found)}
+        found = pytest.importorskip("brotli" if request.param == "br" else request.param)
+        codings = {**content_encoding._find_codings(), name: partial(BrotliDecoder, found)}
         monkeypatch.setattr(content_encoding, "_find_codings", lambda: codings)
-    elif name not in codings:
-        pytest.skip("No library of zstd")
+    elif name == "zstd":
+        zstd_library()
     return name, compress
 
 
@@ -103,18 +98,9 @@ def test_gzip_members_are_joined(body, sizes, at):
     assert decompress_body(split(packed, sizes), "gzip", None) == body
 
 
-def test_each_library_decompresses_in_chunks_of_any_size(library):
-    """Byte by byte, and whole."""
-    name, compress = library
-    body = bytes(range(256)) * 3000
-    packed = compress(body)
-    assert decompress_body([packed], name, len(body)) == body
-    assert decompress_body(split(packed, [1] * len(packed)), name, None) == body
-
-
-def test_each_library_decodes_a_flushed_chunk_immediately(library):
+@pytest.mark.parametrize("name", ["br", "zstd"])
+def test_a_flushed_chunk_is_decoded_immediately(name):
     """For events of a stream that is still open."""
-    name, _ = library
     first, rest = flushed(name)
     decoder = create_decoder(name)
     assert b"".join(decoder.feed(first)) == b"data: 1\n\n"
@@ -134,23 +120,26 @@ def flushed(name):
     return first, engine.compress(b"data: 2\n\n", engine.FLUSH_FRAME)
 
 
-def test_each_library_rejects_invalid_bytes(library):
-    """Other formats, truncated bodies and trailing bytes."""
+def test_each_library_reads_chunks_and_rejects_other_bytes(library):
+    """Byte by byte; truncated at any position, of another format, or with trailing bytes."""
     name, compress = library
-    packed = compress(b"a body that is long enough to be cut")
-    with pytest.raises(DecompressionError, match="data do not match the Content-Encoding"):
-        decompress_body([b"\xff\xfe{}{}{}{}{}{}{}"], name, None)
-    with pytest.raises(TruncatedBodyError, match="it is incomplete"):
-        decompress_body([packed[:-1]], name, None)
-    with pytest.raises(DecompressionError, match="data do not match the Content-Encoding"):
-        decompress_body([packed, b"<html>"], name, None)
+    body = b"a body that is long enough to be cut"
+    packed = compress(body)
+    assert decompress_body([packed[at : at + 1] for at in range(len(packed))], name, None) == body
+    for end in range(1, len(packed)):
+        with pytest.raises(TruncatedBodyError, match="it is incomplete"):
+            decompress_body([packed[:end]], name, None)
+    wrong = [[b"\xff\xfe{}{}{}{}{}{}{}"], [packed, b"<html>"], [packed + b"<html>"]]
+    for chunks in wrong if name != "gzip" else wrong[:1]:
+        with pytest.raises(DecompressionError, match="data do not match the Content-Encoding"):
+            decompress_body(chunks, name, None)
 
 
 def test_each_library_stops_at_the_limit(library):
     """A 200 MB bomb stops at the first chunk over the limit, and each chunk is small."""
     name, compress = library
     packed = compress(b" " * 200 * MIB)
-    assert len(packed) < 20_000
+    assert len(packed) < 250_000
     sizes = []
     pieces = create_decoder(name, 4 * MIB).feed(packed)
     with pytest.raises(BodyTooLargeError):
@@ -172,27 +161,13 @@ def test_one_byte_over_the_limit_is_an_error(body, sizes):
             decompress_body(split(data, sizes), encoding, len(body) - 1)
 
 
-@pytest.mark.parametrize("how", ["gzip", "deflate", "raw deflate"])
-def test_a_truncated_body_is_an_error(how):
-    """At any position, also after a complete gzip member."""
-    name, compress = COMPRESSED[how]
-    packed = compress(b"a body")
+def test_a_truncated_second_member_of_gzip_is_an_error():
+    """At any position; an empty body is none."""
+    packed = gzip.compress(b"a body")
     for end in range(1, len(packed)):
         with pytest.raises(TruncatedBodyError, match="it is incomplete"):
-            decompress_body([packed[:end]], name, None)
-    assert decompress_body([], name, None) == b""
-    for end in range(1, len(packed)) if name == "gzip" else ():
-        with pytest.raises(TruncatedBodyError, match="it is incomplete"):
-            decompress_body([packed + packed[:end]], name, None)
-
-
-@pytest.mark.parametrize("how", ["deflate", "raw deflate"])
-@pytest.mark.parametrize("cut", [0, 1, 5])
-def test_bytes_after_deflate_are_rejected(how, cut):
-    """In the same chunk or the next."""
-    data = COMPRESSED[how][1](b"{}") + b"<html>"
-    with pytest.raises(DecompressionError, match="data do not match the Content-Encoding"):
-        decompress_body(split(data, [len(data) - cut]), "deflate", None)
+            decompress_body([packed + packed[:end]], "gzip", None)
+    assert decompress_body([], "gzip", None) == b""
 
 
 @pytest.mark.parametrize(
@@ -271,21 +246,6 @@ def test_accept_encoding_lists_the_installed_libraries():
     assert accepted_encodings() == "gzip, deflate, br, zstd"
 
 
-def test_decompression_is_lazy():
-    """A bomb stops at the first chunk over the limit."""
-    taken = []
-
-    def parts():
-        packed = gzip.compress(b" " * 20 * MIB)
-        for start in range(0, len(packed), 100):
-            taken.append(start)
-            yield packed[start : start + 100]
-
-    with pytest.raises(BodyTooLargeError):
-        decompress_body(parts(), "gzip", MIB)
-    assert len(taken) < 40 < len(gzip.compress(b" " * 20 * MIB)) / 100
-
-
 @pytest.mark.parametrize("module", ["compression.zstd", "backports.zstd"])
 def test_each_zstd_module_is_found_without_the_others(monkeypatch, module):
     """Those of Python 3.14 and of its backport."""
@@ -301,14 +261,6 @@ def test_each_zstd_module_is_found_without_the_others(monkeypatch, module):
     assert decompress_body(split(zstd.compress(body), [7, 20]), "zstd", len(body)) == body
     with pytest.raises(BodyTooLargeError):
         decompress_body([zstd.compress(body)], "zstd", len(body) - 1)
-
-
-def test_zstd_of_the_standard_library_is_preferred(monkeypatch):
-    """No other zstd module is imported then."""
-    monkeypatch.setitem(sys.modules, "compression", ModuleType("compression"))
-    monkeypatch.setitem(sys.modules, "compression.zstd", zstd_library())
-    decoder = content_encoding._find_codings.__wrapped__()["zstd"]()
-    assert isinstance(decoder._engine, zstd_library().ZstdDecompressor)
 
 
 # -- compression

@@ -13,9 +13,7 @@ from gqlnb.http.graphql_ws import (
     ServerProtocol,
     StartOperation,
     StopOperation,
-    find_authorization,
 )
-from gqlnb.http.messages import Request
 from tests.examples import count_examples
 
 INIT = '{"type":"connection_init"}'
@@ -46,65 +44,7 @@ def ready(new):
     return new
 
 
-# -- the introduction
-
-
-@pytest.mark.parametrize(
-    ("payload", "found"),
-    [
-        ({}, None),
-        ({"Authorization": "Bearer x"}, "Bearer x"),
-        ({"authorization": "token x"}, "token x"),
-        ({"Authorization": 5}, None),
-        ({"auth": "x"}, None),
-    ],
-)
-def test_connection_init_may_contain_a_token(payload, found):
-    """In the payload members that clients use for headers."""
-    assert find_authorization(payload) == found
-
-
 # -- operations
-
-
-def test_an_operation_ends_with_complete(ready):
-    """Its id can be reused afterwards."""
-    assert ready.receive(subscribe()) == StartOperation("1", Request("{ hello }"))
-    sent = ready.build_next("1", b'{"data":{"hello":"\xc3\xa4"}}')
-    result = {"data": {"hello": "ä"}}
-    assert json.loads(sent.text) == {"id": "1", "type": "next", "payload": result}
-    assert json.loads(ready.build_complete("1").text) == {"id": "1", "type": "complete"}
-    assert ready.receive(subscribe()) == StartOperation("1", Request("{ hello }"))
-
-
-def test_an_error_ends_the_operation(ready):
-    """No complete is sent."""
-    ready.receive(subscribe())
-    sent = json.loads(ready.build_error("1", [{"message": "no"}]).text)
-    assert sent == {"id": "1", "type": "error", "payload": [{"message": "no"}]}
-    assert ready.build_complete("1") is None
-
-
-def test_variables_and_operation_name_are_passed(ready):
-    """As in a body over HTTP."""
-    payload = {**HELLO, "variables": {"a": 1}, "operationName": "Q", "extensions": {}, "more": 1}
-    start = ready.receive(subscribe(payload=payload))
-    assert start.request == Request("{ hello }", {"a": 1}, "Q")
-
-
-def test_complete_from_the_client_ends_the_operation(ready):
-    """Pending results are not sent."""
-    ready.receive(subscribe())
-    assert ready.receive(message("complete", id="1")) == StopOperation("1")
-    assert ready.build_next("1", b"{}") is None
-    assert ready.build_error("1", []) is None
-    assert ready.build_complete("1") is None
-
-
-def test_completing_a_finished_operation_is_allowed(ready):
-    """Both sides may send complete at the same time."""
-    assert ready.receive(message("complete", id="1")) is None
-    assert not ready.closed
 
 
 @pytest.mark.parametrize("state", ["new", "ready"])
@@ -158,18 +98,6 @@ def test_an_invalid_message_closes_the_socket(ready, text):
     assert isinstance(action, CloseSocket)
     assert action.code == 4400
     assert 0 < len(action.reason.encode()) <= MAX_REASON_BYTES
-
-
-def test_connection_init_with_an_invalid_payload_is_rejected(new):
-    """With 4400, before authorization."""
-    assert new.receive(message("connection_init", payload="word")).code == 4400
-
-
-def test_a_message_over_the_limit_closes_the_socket(ready):
-    """With 1009, WebSocket's own code; the limit can be disabled."""
-    long = message("ping", payload={"a": "x" * 1000})
-    assert ready.receive(long) == (1009, "At most 1,000 characters are accepted.")
-    assert ServerProtocol(lambda payload: True).receive(long) == SendMessage('{"type":"pong"}')
 
 
 def test_a_close_reason_is_truncated_between_characters(ready):

@@ -49,14 +49,6 @@ def refuse(store, request):
     return caught.value.error["extensions"]["code"]
 
 
-def test_a_text_is_found_by_its_hash():
-    """After it was sent once."""
-    store = PersistedQueries()
-    assert refuse(store, build()) == "PERSISTED_QUERY_NOT_FOUND"
-    assert resolve(store, build(TEXT)) == TEXT
-    assert resolve(store, build()) == TEXT
-
-
 def test_nobody_can_register_another_text_under_a_hash():
     """The hash is computed again."""
     store = PersistedQueries()

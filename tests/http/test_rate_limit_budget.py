@@ -10,7 +10,6 @@ from gqlnb.http.rate_limit_rules import (
     RATE_LIMIT_HEADERS,
     UNKNOWN_BUDGET,
     Budget,
-    compute_restore_wait,
     read_budget,
     read_budget_headers,
     read_cost_extension,
@@ -86,20 +85,6 @@ def test_the_bucket_of_shopify_is_parsed():
     assert read_cost_extension(SHOPIFY) == Budget(1000, 954, None, 46, 50)
     assert read_cost_extension({"cost": {"requestedQueryCost": 7}}) == Budget(cost=7)
     assert read_cost_extension({"cost": 7}) == read_cost_extension({}) == UNKNOWN_BUDGET
-
-
-@pytest.mark.parametrize(
-    ("budget", "seconds"),
-    [
-        (Budget(1000, 954, None, 46, 50), 0),
-        (Budget(1000, 54, None, 154, 50), 2),
-        (Budget(1000, 54, None, 154), None),
-        (Budget(), None),
-    ],
-)
-def test_the_wait_for_a_bucket_is_computed(budget, seconds):
-    """If its refill rate is known."""
-    assert compute_restore_wait(budget) == seconds
 
 
 @pytest.mark.parametrize(

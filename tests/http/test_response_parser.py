@@ -182,15 +182,6 @@ def test_errors_within_an_error_are_shown():
     assert [problem.message for problem in caught.value.problems] == ["m"]
 
 
-@pytest.mark.parametrize("status", [200, 400, 422])
-def test_errors_without_data_are_a_query_error(status):
-    """Messages, locations and other members are kept."""
-    with pytest.raises(QueryError) as caught:
-        answer({"errors": [{"message": "no a", "locations": [{"line": 1, "column": 3}]}]}, status)
-    assert str(caught.value).splitlines()[-1].endswith("^")
-    assert caught.value.result.errors[0]["message"] == "no a"
-
-
 @pytest.mark.parametrize("places", [None, [], [{}], "x", [{"line": 0, "column": 0}], [5], [None]])
 def test_unusual_locations_are_accepted(places):
     """GitHub sends line 0, others send no location."""
@@ -290,73 +281,12 @@ def test_partial_results_have_a_warning():
     assert "single sign-on" in warning["message"]
 
 
-NEEDED = "Your token has not been granted the required scopes to execute this query."
-
-
-@pytest.mark.parametrize(
-    ("body", "status", "headers", "words"),
-    [
-        ({"message": "Resource protected by organization SAML enforcement. You must grant your"},
-         403,
-         {"x_github_sso": "required; url=https://github.com/orgs/o/sso?authorization_request=A"},
-         "Authorize the token at https://github.com/orgs/o/sso?authorization_request=A"),
-        ({"message": "Resource protected by organization SAML enforcement."}, 403, {}, "SAML"),
-        ({"message": "Resource not accessible by personal access token"}, 403,
-         {"x_accepted_github_permissions": "contents=read,metadata=read"},
-         "It needs these permissions: contents=read,metadata=read."),
-        ({"message": "Resource not accessible by integration"}, 403, {}, "by integration."),
-        ({"message": "Must have admin rights to Repository.",
-         "documentation_url": "https://docs.github.com/rest"}, 403, {},
-         "Must have admin rights to Repository. See https://docs.github.com/rest for help."),
-        ({"message": "the `o` organization has an IP allow list enabled"}, 403, {},
-         "IP allow list"),
-        ({"message": "`o` forbids access via a fine-grained personal access token if the"}, 403, {},
-         "fine-grained"),
-        ({"errors": [{"type": "INSUFFICIENT_SCOPES", "message": NEEDED}]}, 200, {},
-         f"HTTP 200: {NEEDED}"),
-    ],
-)  # fmt: skip
-def test_a_token_without_permission_is_an_auth_error(body, status, headers, words):
-    """The message has GitHub's reason and the advice in its headers."""
-    with pytest.raises(AuthError) as caught:
-        answer(body, status, **headers)
-    assert words in str(caught.value)
-    assert caught.value.status == status
-
-
 def test_another_403_is_a_transport_error():
     """For example of a firewall, which does not check tokens."""
     for body in ({"message": "Forbidden"}, b"<html><title>Blocked</title></html>"):
         with pytest.raises(TransportError) as caught:
             answer(body, 403)
         assert not isinstance(caught.value, AuthError)
-
-
-@pytest.mark.parametrize(
-    ("body", "status", "headers", "wait"),
-    [
-        ({"errors": [{"type": "RATE_LIMITED", "message": "exceeded"}]}, 200, {}, None),
-        ({"errors": [{"type": "RATE_LIMIT", "message": "exceeded"}]}, 200, {}, None),
-        ({"data": {"a": None}, "errors": [{"type": "RATE_LIMITED", "path": ["a"]}]}, 200, {}, None),
-        ({"data": {"a": None}, "errors": [{"message": "a secondary rate limit"}]}, 200,
-         {"retry_after": "9"}, 9.0),
-        ({"message": "You have exceeded a secondary rate limit."}, 403, {}, None),
-        ({"message": "Slow down"}, 403, {"retry_after": "60"}, 60.0),
-        ({"message": "Slow down"}, 429, {"retry_after": "7"}, 7.0),
-        (b"<html>Too many</html>", 429, {}, None),
-        ({"errors": [{"type": "RATE_LIMITED", "message": "exceeded"}]}, 200,
-         {"x_ratelimit_remaining": "0", "x_ratelimit_reset": "1030"}, 31.0),
-        ({"errors": [{"type": "RATE_LIMIT", "message": "exceeded"}]}, 200,
-         {"x_ratelimit_remaining": "12", "x_ratelimit_reset": "1030"}, 31.0),
-        ({"message": "You have exceeded a secondary rate limit."}, 403,
-         {"x_ratelimit_remaining": "12", "x_ratelimit_reset": "1030"}, None),
-    ],
-)  # fmt: skip
-def test_every_form_of_rate_limit_is_a_rate_limit_error(body, status, headers, wait):
-    """The wait is read from Retry-After or the reset time."""
-    with pytest.raises(RateLimited) as caught:
-        answer(body, status, **headers)
-    assert caught.value.wait == wait
 
 
 def test_a_secret_echoed_in_advice_is_masked():

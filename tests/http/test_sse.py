@@ -10,7 +10,6 @@ from gqlnb.http.incremental import (
     EventReader,
     ServerSentEvent,
     encode_event,
-    is_event_stream,
 )
 
 GRAPHQL = "application/graphql-response+json"
@@ -38,22 +37,6 @@ GRAPHQL = "application/graphql-response+json"
 def test_events_are_sent_if_the_client_accepts_them(accept, wanted):
     """For all operations if preferred, otherwise only for subscriptions."""
     assert incremental.negotiate_events(accept) == wanted
-
-
-def test_a_result_is_one_event_with_one_data_line():
-    """Parsed as the event stream specification defines it."""
-    assert incremental.encode_event(b'{"data":{}}') == b'event: next\ndata: {"data":{}}\n\n'
-
-
-def test_the_end_is_an_event_that_a_browser_dispatches():
-    """It has a data field, even if empty."""
-    assert incremental.COMPLETE_EVENT.splitlines() == [b"event: complete", b"data:", b""]
-
-
-def test_the_keep_alive_is_a_comment():
-    """It dispatches no event."""
-    assert incremental.KEEP_ALIVE_COMMENT.startswith(b":")
-    assert incremental.KEEP_ALIVE_COMMENT.endswith(b"\n\n")
 
 
 STREAM = (
@@ -115,18 +98,3 @@ def test_the_limit_applies_to_each_event():
     """A stream may be of any length."""
     reader = EventReader(100)
     assert sum(len(list(reader.feed(b"data: " + b"x" * 80 + b"\n\n"))) for _ in range(50)) == 50
-
-
-@pytest.mark.parametrize(
-    ("media", "yes"),
-    [
-        ("text/event-stream", True),
-        ("Text/Event-Stream; charset=utf-8", True),
-        ("text/event-streams", False),
-        ("application/json", False),
-        ("", False),
-    ],
-)
-def test_an_event_stream_is_detected_by_its_media_type(media, yes):
-    """In any case, with parameters."""
-    assert is_event_stream(media) is yes

@@ -2,12 +2,10 @@
 
 from datetime import UTC, datetime
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gqlnb.http.rate_limit_rules import (
-    CLOCK_MARGIN,
     DEFAULT_LIMIT_WAIT,
     MAX_CONCURRENT,
     RECOVERY_ANSWERS,
@@ -31,40 +29,6 @@ def flow(told=UNKNOWN_BUDGET, headers=None, **options):
     made.record_answer(told, headers or {}, NOW)
     made.record_success(NOW)
     return made
-
-
-def fly(made, count):
-    """Let requests go."""
-    for _ in range(count):
-        made.start_request()
-
-
-@pytest.mark.parametrize("told", [Budget(10, 0), Budget(10, 0, None, 1), Budget(None, 0)])
-def test_a_budget_without_a_reset_causes_no_wait(told):
-    """The endpoint decides."""
-    assert flow(told).compute_delay(NOW) == 0
-
-
-def test_an_exhausted_budget_is_waited_for():
-    """Until its reset plus a second for clock skew; then it is full."""
-    made = flow(Budget(5000, 0, at(40)))
-    assert made.compute_delay(NOW) == 40 + CLOCK_MARGIN
-    assert made.compute_delay(NOW + 40 + CLOCK_MARGIN) == 0
-    assert made.estimate_budget(NOW + 40 + CLOCK_MARGIN) == Budget(5000, 5000)
-
-
-def test_points_of_running_requests_count_as_spent():
-    """With three points left, three requests run and the fourth waits."""
-    made = flow(Budget(5000, 3, at(40)))
-    fly(made, 3)
-    assert made.compute_delay(NOW) is None
-    made.record_answer(Budget(5000, 2, at(40)), {}, NOW)
-    made.finish_request()
-    assert made.compute_delay(NOW) is None  # two on their way, and two left
-    for _ in range(2):
-        made.record_answer(Budget(5000, 0, at(40)), {}, NOW)
-        made.finish_request()
-    assert made.compute_delay(NOW) == 40 + CLOCK_MARGIN
 
 
 def test_late_responses_do_not_raise_the_budget():
@@ -144,16 +108,6 @@ def test_a_rate_limit_halves_the_concurrency():
         made.record_success(NOW)
     assert made.capacity == 8
     assert made.is_unconstrained
-
-
-def test_github_gets_one_request_at_a_time():
-    """Its limit is a minute of response time per minute, which they cannot exceed then."""
-    made = flow(headers=OURS)
-    assert made.compute_delay(NOW) == 0
-    made.start_request()
-    assert made.compute_delay(NOW) is None
-    made.finish_request()
-    assert made.compute_delay(NOW) == 0
 
 
 ACTS = st.lists(

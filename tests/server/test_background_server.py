@@ -104,14 +104,6 @@ def test_a_re_run_cell_in_plain_ipython_replaces_its_server():
     assert (status, printed) == (0, "2 2 2 4\n"), said
 
 
-def test_the_url_has_the_specified_form(free_port):
-    """The URL is 127.0.0.1, the port and /graphql."""
-    with serve(reference_schema(), port=free_port) as server:
-        assert server.url == f"http://127.0.0.1:{free_port}/graphql"
-        assert (server.host, server.port, server.closed) == ("127.0.0.1", free_port, False)
-        assert ask(server) == {"hello": "Hello world!"}
-
-
 def test_the_port_may_be_a_numpy_integer(free_port):
     """Computed ports are accepted."""
     with serve(reference_schema(), port=np.int64(free_port)) as server:
@@ -195,29 +187,6 @@ def test_the_newest_open_server_is_registered():
     assert background.servers.get_newest() is None
 
 
-def test_other_loops_are_left_alone():
-    """Serving neither needs nor sets an event loop in the caller's thread."""
-    code = """
-        import asyncio
-        from gqlnb.engine.schema import reference_schema
-        from gqlnb.server.background_server import serve
-
-        async def main():
-            before = asyncio.all_tasks()
-            with serve(reference_schema(), port=0):
-                assert asyncio.all_tasks() == before
-                await asyncio.sleep(0)
-
-        asyncio.run(main())
-        with serve(reference_schema(), port=0):
-            try:
-                asyncio.get_running_loop()
-            except RuntimeError:
-                print("no loop")
-    """
-    assert run(code) == (0, "no loop\n", "")
-
-
 def test_a_startup_failure_is_raised_in_the_caller(free_port):
     """Any exception of the server thread is raised by serve()."""
     listener = Listener(
@@ -245,15 +214,6 @@ def test_an_automatic_port_is_not_shown(server):
     """The output is the same in each run of a notebook."""
     assert repr(server) == "Server(port=0)"
     assert server._repr_html_() == '<code class="gqlnb">Server(port=0)</code>'
-
-
-def test_a_resolver_can_be_replaced_while_it_is_served():
-    """A re-run cell with a resolver takes effect on the next request."""
-    schema = greeting("Hello!")
-    with serve(schema, port=0) as server:
-        assert ask(server) == {"hello": "Hello!"}
-        schema.resolver("Query.hello")(lambda *_: "Hello again!")
-        assert ask(server) == {"hello": "Hello again!"}
 
 
 # ---------------------------------------------------------------- serving again
@@ -335,13 +295,6 @@ def test_serving_an_invalid_schema_leaves_the_old_server_open(free_port):
         assert ask(first) == {"hello": "first"}
 
 
-def test_a_port_can_be_reused_immediately(free_port):
-    """Closing with open connections frees the port."""
-    for text in ("first", "second", "third"):
-        with serve(greeting(text), port=free_port) as server:
-            assert ask(server) == {"hello": text}
-
-
 def test_threads_may_serve_and_close_concurrently(free_port):
     """The last one owns the port, and no server leaks."""
     made, gate = [], threading.Barrier(8)
@@ -385,21 +338,6 @@ def test_closing_does_not_wait_for_incomplete_requests(loop, schema, wire):
     server.close(grace=60)
     assert time.monotonic() - begun < 30  # it took milliseconds; the grace is for running requests
     assert all(one.closed() for one in (silent, head, body, idle))
-
-
-def test_a_running_request_may_finish_within_the_grace(loop, schema, gate):
-    """Its response arrives complete."""
-    server, answers = serve(schema, port=0), []
-    asking = threading.Thread(target=lambda: answers.append(ask(server, "{ wait }")))
-    closing = threading.Thread(target=lambda: server.close(grace=20))
-    asking.start()
-    assert gate.entered.wait(20)
-    closing.start()
-    gate.open.set()
-    asking.join(20)
-    closing.join(20)
-    assert answers == [{"wait": "open"}]
-    assert not listens(server.port)
 
 
 def test_without_grace_a_running_request_is_aborted(loop, schema, gate, wire):
@@ -457,15 +395,6 @@ def test_a_resolver_may_close_its_own_server(kind):
         requests.post(server.url, json={"query": "{ close }"}, timeout=20)
     assert server._listener.stopped.wait(20)
     assert not listens(server.port)
-
-
-def test_waiting_returns_when_it_is_closed(server):
-    """A foreground process waits for the end of its server."""
-    waiting = threading.Thread(target=server.wait)
-    waiting.start()
-    server.close()
-    waiting.join(20)
-    assert not waiting.is_alive()
 
 
 def test_ctrl_c_closes_a_foreground_server():

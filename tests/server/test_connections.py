@@ -17,12 +17,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gqlnb.engine.schema import Schema
-from gqlnb.http.server_rules import ServerRules
 from gqlnb.limits import Limits
 from gqlnb.server.app import PART_BYTES
 from gqlnb.server.background_server import serve
 from gqlnb.server.connections import MAX_DRAINING, PIECE_SIZE
-from gqlnb.server.listener import Listener, bind_socket, resolve_address
 from gqlnb.tokens import Token
 from tests.server.conftest import Gate
 
@@ -333,14 +331,6 @@ def test_a_client_can_read_the_error_for_a_large_head(opened, sent):
     refused(one, 431)
 
 
-def test_the_head_limit_counts_all_chunks(opened):
-    """A head sent in small pieces has the same limit."""
-    one = opened(head=200)
-    one.send(HEAD)
-    dripped(one, endless(b"X: y\r\n"), pause=0)
-    refused(one, 431)
-
-
 @pytest.mark.parametrize("size", [100, PIECE_SIZE, 2**16])
 def test_trailers_have_the_limit_of_a_head(opened, size):
     """Their bytes are counted in the same way."""
@@ -369,16 +359,6 @@ def test_trailers_are_not_headers(schema, wire, name, whole):
         for part in (head + rest,) if whole else (head, rest):
             one.send(part)
         assert one.answer()[0] == status
-
-
-def test_a_large_body_is_received_completely(opened):
-    """Many chunks form one body."""
-    body, one = HELLO + b" " * 900_000, opened()
-    one.post(body)
-    assert json.loads(one.answer()[2]) == ANSWER
-    chunks = b"".join(b"1\r\n%c\r\n" % byte for byte in HELLO + b" " * 90_000)
-    one.send(CHUNKED + chunks + b"0\r\nTrailer: x\r\n\r\n")
-    assert json.loads(one.answer()[2]) == ANSWER
 
 
 # ---------------------------------------------------------------- HTTP that is none
@@ -623,88 +603,12 @@ def test_a_rejected_connection_is_dropped(guarded, wire):
     until(lambda: not watch.list_connections())
 
 
-def test_timeouts_are_checked_at_a_quarter_of_the_shortest(guarded):
-    """At least once a second."""
-    for limits, pause in (({}, 1.0), ({"body_seconds": 1}, 0.25), ({"idle_seconds": 3}, 0.75)):
-        assert guarded(**limits)._listener._watcher.interval == pause
-
-
 # ---------------------------------------------------------------- WebSocket
 
 UPGRADE = (
     b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
     b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
 )
-
-
-class Sockets:
-    """An application of WebSockets: one message for each, which fills the buffers at ``/large``."""
-
-    rules = ServerRules(limits=Limits(idle_seconds=SOON, head_seconds=SOON, connections=4))
-    running_requests = 0
-    began = None
-
-    def needs_body(self, _head):
-        """Know nothing."""
-
-    def answer_from_hot_path(self, _head, _body):
-        """Answer nothing."""
-
-    def close(self):
-        """Have nothing to end."""
-
-    def is_in_resolver(self):
-        """Have no resolvers."""
-        return False
-
-    def __init__(self):
-        self.left = threading.Event()
-
-    async def __call__(self, scope, receive, send):
-        """Serve one."""
-        await receive()
-        await send({"type": "websocket.accept"})
-        size = 2**24 if scope["path"] == "/large" else 5
-        await send({"type": "websocket.send", "bytes": b"x" * size})
-        while (await receive())["type"] != "websocket.disconnect":
-            pass
-        self.left.set()
-
-
-@pytest.fixture
-def sockets():
-    """Return a listener that serves WebSockets."""
-    made = Listener(bind_socket(resolve_address("127.0.0.1", 0)), Sockets())
-    made.start()
-    yield made
-    made.stop(0)
-
-
-def upgraded(wire, listener, path=b"/"):
-    """Return a connection that has become a WebSocket."""
-    one = wire(listener.address.sockaddr[1])
-    one.send(UPGRADE.replace(b"/", path, 1))
-    assert one.head()[0] == 101
-    return one
-
-
-def test_an_idle_websocket_is_not_closed(wire, sockets):
-    """It has no timeout, and is not closed to make room for others."""
-    first, second = upgraded(wire, sockets), upgraded(wire, sockets)
-    time.sleep(3 * SOON)
-    for one in (first, second):
-        assert one.sock.recv(7) == b"\x82\x05xxxxx"
-    sockets.stop()
-    assert first.sock.recv(4) == b"\x88\x02\x03\xf4"  # 1012: the service restarts
-    assert first.closed()
-
-
-def test_an_unread_websocket_is_disconnected(wire, sockets):
-    """Its queued messages are dropped."""
-    one = upgraded(wire, sockets, b"/large")
-    assert sockets.app.left.wait(20)
-    with pytest.raises(AssertionError, match="closed after"):
-        read(one, 2**25)
 
 
 def test_a_pipelined_websocket_upgrade_is_rejected(wire, server, gate):

@@ -14,9 +14,8 @@ import pytest
 from gqlnb import Access, Client, Limits, Schema, Token, serve
 from gqlnb.document.document import Document
 from gqlnb.document.sized_cache import MAX_CACHED_CHARACTERS
-from gqlnb.server import app, scheduling
+from gqlnb.server import scheduling
 from gqlnb.server.app import MAX_HEAD_BYTES, MAX_HEADS, App
-from gqlnb.server.scheduling import KnownRequest
 
 SDL = """
 scalar Any
@@ -187,21 +186,6 @@ def known_head(length):
     )
 
 
-def test_a_cached_head_is_not_checked_again_for_a_new_text(wire, monkeypatch):
-    """Its bytes passed every check, whatever the body is."""
-    one, checked = wire(), []
-    ask(one, "{ hello }", times=2)
-    plain = app.check_preconditions
-    monkeypatch.setattr(
-        app, "check_preconditions", lambda *given: checked.append(given) or plain(*given)
-    )
-    for name in "abc":
-        assert ask(one, f"{{ {name}: hello }}", times=1)[2]["data"] == {name: "Hello!"}
-    assert len(checked) == 1  # the head of a longer body, once
-    ask(one, "{ d: hello }", b"X-Other: 1")
-    assert len(checked) == 2
-
-
 def test_a_cached_head_does_not_fix_the_body(wire, quick):
     """The same head bytes with another body are parsed as sent."""
     one = wire()
@@ -263,22 +247,6 @@ def test_errors_are_masked_on_the_fast_path(schema, server, wire, quick):
     assert (status, members["data"]) == (200, {"fail": None})
     assert "pop" not in members["errors"][0]["message"]
     assert isinstance(server.error(server.log["error_id"].iloc[-1]), IndexError)
-
-
-def test_system_exit_on_the_fast_path_does_not_end_the_server(schema, wire, quick):
-    """It becomes an internal error with an id."""
-    raised = []
-
-    @schema.resolver("Query.fail")
-    def fail(*_):
-        if raised:
-            raise SystemExit(raised)
-        return "fine"
-
-    ask(wire(), "{ fail }", times=OFTEN)
-    raised.append("canary")
-    assert ask(wire(), "{ fail }")[0] == 500
-    assert ask(wire(), "{ hello }")[0] == 200
 
 
 @pytest.mark.parametrize("value", [float("nan"), object(), {1: 2}, "\ud800"])
@@ -411,26 +379,6 @@ def test_an_async_base_exception_ends_only_its_request(schema, server, wire, err
     assert "Internal error" in members["errors"][0]["message"]
     assert isinstance(server.error(server.log["error_id"].iloc[-1]).__cause__, error)
     assert ask(one, "{ hello }")[0] == 200
-
-
-def test_a_second_slow_run_leaves_the_event_loop(schema):
-    """One is tolerated, unless it is very slow."""
-    proof = KnownRequest(schema.parse_document("{ hello }"), {}, 1)
-    proof.fast_runs = 1
-    proof.record_loop_run(2 * scheduling.SLOW_SECONDS)
-    assert proof.is_fast
-    for _ in range(scheduling.SUSPICION_RUNS):
-        proof.record_loop_run(0)
-    proof.record_loop_run(2 * scheduling.SLOW_SECONDS)
-    assert proof.is_fast
-    proof.record_loop_run(2 * scheduling.SLOW_SECONDS)
-    assert not proof.is_fast
-    assert proof.needed_runs == 4
-    proof.fast_runs = 4
-    assert proof.is_fast
-    proof.record_loop_run(2 * scheduling.TOO_SLOW_SECONDS)
-    assert not proof.is_fast
-    assert proof.needed_runs == 16
 
 
 def test_the_query_cache_is_bounded(schema):

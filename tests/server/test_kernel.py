@@ -100,14 +100,6 @@ def test_a_cell_serves_and_shows_a_link(notebook, port):
     assert notebook.run("server.close()") == []
 
 
-def test_a_re_run_cell_replaces_the_schema(notebook, port):
-    """The port stays the same."""
-    for greeting in ("Hello!", "Hello again!"):
-        notebook.run(SERVE.format(greeting=greeting, port=port))
-        assert ask(port) == {"data": {"hello": greeting}}
-    notebook.run("server.close()")
-
-
 @pytest.fixture
 def shelf(notebook):
     """Return the notebook with what the tests of port 0 need; its servers are closed at the end."""
@@ -218,16 +210,6 @@ def test_the_kernels_event_loop_is_unchanged(notebook, port):
     assert notebook.value("loops()[:3] == before[:3]") == "True"
 
 
-def test_a_port_in_use_raises_in_the_cell(notebook, port):
-    """The error names an alternative, and no server is left open."""
-    with socket.create_server(("127.0.0.1", port)):
-        ((kind, content),) = notebook.run(SERVE.format(greeting="Hello!", port=port))
-    assert (kind, content["ename"]) == ("error", "PortInUseError")
-    assert "port=0" in content["evalue"]
-    notebook.run("from gqlnb import background")
-    assert notebook.value("background.servers.list_open()") == "()"
-
-
 def test_a_cell_can_query_the_server_it_started(notebook):
     """Both with blocking calls and with await."""
     code = SERVE.format(greeting="Hello!", port=0) + dedent("""
@@ -254,39 +236,6 @@ def test_a_client_stays_connected_while_the_cell_is_run_again(notebook, port):
                 assert response.json() == {"data": {"hello": greeting}}
     assert ends[0] == ends[1]
     notebook.run("server.close()")
-
-
-def test_several_servers_are_independent(notebook):
-    """Each has its own schema, and closing one leaves the other open."""
-    notebook.run(SERVE.format(greeting="one", port=0) + "\none = server", "a-1")
-    notebook.run(SERVE.format(greeting="two", port=0) + "\ntwo = server", "b-2")
-    one, two = (int(notebook.value(f"{name}.port")) for name in ("one", "two"))
-    assert (ask(one), ask(two)) == ({"data": {"hello": "one"}}, {"data": {"hello": "two"}})
-    notebook.run("one.close()")
-    assert ask(two) == {"data": {"hello": "two"}}
-    with pytest.raises(requests.ConnectionError):
-        ask(one)
-    notebook.run("two.close()")
-
-
-def test_closing_does_not_wait_for_silent_clients(notebook, port):
-    """Incomplete requests do not delay the cell."""
-    notebook.run(SERVE.format(greeting="Hello!", port=port))
-    head = b"POST /graphql HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-    sent = [b"", b"POST", head, *[head + b"Content-Length: 50\r\n\r\n{"] * 5]
-    half = [socket.create_connection(("127.0.0.1", port), timeout=20) for _ in sent]
-    for sock, data in zip(half, sent, strict=True):
-        sock.sendall(data)
-    ask(port)
-    took = float(
-        notebook.value(
-            "import time; begun = time.time(); server.close(grace=60); time.time() - begun"
-        )
-    )
-    assert took < 30  # milliseconds in truth: the grace is for requests that run
-    for sock in half:
-        with sock:
-            assert sock.recv(1) == b""
 
 
 def test_interrupting_a_cell_keeps_the_server_running(notebook, port):
@@ -333,23 +282,6 @@ def test_print_in_a_resolver_shows_under_the_current_cell(notebook, port):
         printed
     ]
     notebook.run("server.close()")
-
-
-def test_a_restarted_kernel_serves_on_the_same_port(port):
-    """A kernel restarted or shut down leaves no port behind."""
-    made = Notebook()
-    try:
-        made.run(SERVE.format(greeting="Hello!", port=port))
-        assert ask(port) == {"data": {"hello": "Hello!"}}
-        made.manager.restart_kernel(now=True)
-        made.client.wait_for_ready(timeout=60)
-        made.run(SERVE.format(greeting="Hello again!", port=port))
-        assert ask(port) == {"data": {"hello": "Hello again!"}}
-    finally:
-        made.client.stop_channels()
-        made.manager.shutdown_kernel()
-    with pytest.raises(requests.ConnectionError):
-        ask(port)
 
 
 def test_a_killed_kernel_frees_its_port(port):

@@ -9,7 +9,7 @@ from urllib.parse import quote
 import pytest
 import requests
 
-from gqlnb import Client, Limits
+from gqlnb import Limits
 from gqlnb.engine.graphql_compat import IS_GRAPHQL_33
 from gqlnb.http.incremental import (
     EventReader,
@@ -158,13 +158,6 @@ def test_curl_shows_the_parts_as_text(server):
     )
 
 
-@pytest.mark.parametrize("transport", ["ws", "sse", None])
-def test_our_client_reads_our_server(server, transport):
-    """Over each carrier."""
-    *_, last = Client(server.url).subscribe(TEXT, transport=transport)
-    assert last.data == WHOLE
-
-
 def test_other_operations_are_json(server):
     """Also for clients that accept parts."""
     accept = f"{OLDER}, application/json"
@@ -238,15 +231,3 @@ def test_get_allows_queries_only(schema):
         query = quote("mutation { add { id ... @defer { name } } }")
         refused = requests.get(f"{server.url}?query={query}", headers=headers, timeout=PATIENCE)
     assert (refused.status_code, refused.headers["allow"]) == (405, "POST")
-
-
-def test_the_draft_profile_accepts_multipart(schema):
-    """Alone, too."""
-    with serve(schema, port=0, access=Access(profile="draft")) as server:
-        assert merge(read_parts(ask(server, TEXT, OLDER))) == {"data": WHOLE}
-
-
-def test_a_stream_is_logged_once(server):
-    """With the name of its operation."""
-    ask(server, f"query Named {TEXT}", OLDER)
-    assert list(server.log["operation"])[-1:] == ["Named"]

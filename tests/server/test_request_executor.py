@@ -17,7 +17,7 @@ from gqlnb.engine.schema import Schema, get_adapter
 from gqlnb.http.messages import Request
 from gqlnb.http.server_rules import ServerRules
 from gqlnb.limits import Limits
-from gqlnb.server.request_executor import RequestExecutor, is_parsable
+from gqlnb.server.request_executor import RequestExecutor
 
 SOON = Limits(seconds=0.1)
 STOPPED = {"errors": [{"message": format_time_limit(0.1)}], "data": None}
@@ -99,13 +99,6 @@ def test_values_are_freed_without_the_garbage_collector(schema, field):
         gc.enable()
 
 
-@pytest.mark.parametrize("query", ["query Slow { hangs }", "query Slow { hello endless }"])
-def test_a_hanging_resolver_times_out(schema, query, caplog):
-    """In a thread or on the loop; the client gets an error, and it is logged."""
-    with caplog.at_level(logging.WARNING, "gqlnb"):
-        assert run(schema, query) == STOPPED
-
-
 def test_the_log_has_the_number_of_hanging_threads(schema, caplog):
     """With the name of the operation."""
     with caplog.at_level(logging.WARNING, "gqlnb"):
@@ -164,24 +157,3 @@ def test_without_a_limit_no_resolver_times_out(schema, gate):
     """None waits indefinitely."""
     threading.Timer(0.05, gate.set).start()
     assert run(schema, "{ hangs }", Limits(seconds=None)) == {"data": {"hangs": True}}
-
-
-def test_plain_resolvers_run_in_a_worker_thread(schema):
-    """The loop stays responsive."""
-    assert run(schema, "{ thread }")["data"]["thread"].startswith("gqlnb-resolver-")
-
-
-@pytest.mark.parametrize(
-    ("text", "limits", "can"),
-    [
-        ("{ hello }", Limits(), True),
-        ("{ helo }", Limits(), True),
-        ("{ hello", Limits(), False),
-        ("", Limits(), False),
-        ("{ " + "hello " * 20 + "}", Limits(tokens=10), False),
-        ("{a" * 5000, Limits(), False),
-    ],
-)
-def test_syntax_errors_are_distinguished(text, limits, can):
-    """The draft has a separate status for them."""
-    assert is_parsable(text, limits) is can

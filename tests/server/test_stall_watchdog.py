@@ -11,7 +11,6 @@ import requests
 
 from gqlnb import Limits, Schema, serve
 from gqlnb.server import scheduling
-from gqlnb.server.scheduling import INTERVAL_SECONDS, KnownRequest, StallWatchdog
 
 SDL = "type Query { hello: String cached(key: Int): String other: String waits: String }"
 RUNS = 12  # enough for the event loop
@@ -162,20 +161,3 @@ def test_a_replaced_resolver_is_no_longer_suspected(server):
     schema.resolver("Query.waits")(lambda *_: "fast")
     ask(server, "{ waits }")
     assert not get_suspects(server)
-
-
-@pytest.mark.parametrize("looks", [1, 4])
-def test_a_run_is_reported_once_and_only_if_it_lasts(looks, schema):
-    """The loop only sets two attributes."""
-    reports = []
-    watchdog = StallWatchdog(lambda known, _code, _resolver: reports.append(known))
-    known = KnownRequest(schema.parse_document("{ hello }"), {})
-    watchdog.run_number += 1
-    watchdog.running = known
-    watchdog.wake()
-    time.sleep(INTERVAL_SECONDS * (0.5 if looks == 1 else 6))
-    watchdog.running = None
-    watchdog.close()
-    watchdog._thread.join()
-    assert reports == ([] if looks == 1 else [known])
-    assert not watchdog.is_awake

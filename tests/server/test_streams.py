@@ -214,15 +214,6 @@ def test_plain_resolvers_of_an_event_run_in_worker_threads(ask):
     assert result["data"]["thing"]["where"].startswith("gqlnb-resolver")
 
 
-def test_a_disconnecting_client_closes_the_source(life, ask):
-    """Even while it waits for an event."""
-    reader = ask("subscription { quiet }")
-    assert reader.next() == data(quiet=0)
-    assert not life.ended.is_set()
-    reader.close()
-    assert life.ended.wait(PATIENCE)
-
-
 def test_backpressure_pauses_the_source_of_a_slow_client(life, ask, server):
     """Events are not buffered, and the client may disconnect."""
     reader = ask("subscription { flood }")

@@ -120,14 +120,6 @@ def refusal(url, **options):
 # -- operations
 
 
-@pytest.mark.parametrize("field", ["count", "plain"])
-def test_each_event_is_sent_as_next_and_the_end_as_complete(peer, field):
-    """For async and plain generators."""
-    peer.subscribe(f"subscription {{ n: {field}(to: 2) }}")
-    events = [("next", {"data": {"n": n}}) for n in range(2)]
-    assert peer.rest() == [*events, ("complete", None)]
-
-
 @pytest.mark.parametrize(
     ("query", "data"), [("{ hello }", {"hello": "Hello world!"}), ("mutation { add }", {"add": 1})]
 )
@@ -166,14 +158,6 @@ def test_complete_from_the_client_closes_the_source(life, peer):
     assert life.ended.wait(PATIENCE)
 
 
-def test_a_disconnecting_client_closes_its_sources(life, peer):
-    """Without a complete message."""
-    peer.subscribe("subscription { quiet }", "a")
-    peer.next()
-    peer.close()
-    assert life.ended.wait(PATIENCE)
-
-
 def test_backpressure_pauses_the_source_of_a_slow_client(life, server):
     """Events are not buffered, and other sockets are served."""
     flooded = Peer(server.url, max_queue=1)
@@ -198,8 +182,21 @@ def test_closing_the_server_sends_a_close_code_and_ends_streams(life, schema):
         peer.next()
     assert life.ended.is_set()
     assert life.running == 0
-    with pytest.raises(ConnectionClosed):
+    with pytest.raises(ConnectionClosed) as caught:
         peer.next()
+    assert caught.value.rcvd.code == 1012
+
+
+def test_an_idle_client_stays_and_one_that_does_not_read_is_disconnected(life, served):
+    """The timeout of idle connections is for what the server has to send."""
+    server = served(limits=Limits(idle_seconds=0.2))
+    idle, flooded = Peer(server.url), Peer(server.url, max_queue=1)
+    flooded.subscribe("subscription { flood }")
+    assert life.ended.wait(PATIENCE)
+    assert idle.next() == ACK
+    idle.send("ping")
+    assert idle.next() == {"type": "pong"}
+    idle.close()
 
 
 def test_the_number_of_operations_is_limited(life, served):
@@ -331,7 +328,8 @@ def test_a_token_is_read_from_the_handshake_or_connection_init(served):
     """Browsers cannot set headers."""
     server = served(token=Token("right"))
     header = {"Authorization": "Bearer right"}
-    for options in ({"additional_headers": header}, {"payload": header}):
+    init = {"authorization": "token right"}
+    for options in ({"additional_headers": header}, {"payload": header}, {"payload": init}):
         peer = Peer(server.url, **options)
         assert peer.next() == ACK
         peer.close()

@@ -15,19 +15,6 @@ from gqlnb.server import worker_pool
 NAME: ContextVar[str] = ContextVar("NAME")
 
 
-def test_return_values_and_exceptions_reach_the_caller():
-    """Including exceptions that would end an event loop."""
-    assert asyncio.run(worker_pool.WorkerPool().run(lambda: 7)) == 7
-    for error in (ValueError("no"), SystemExit(3), StopIteration()):
-
-        def fail(error=error):
-            raise error
-
-        expected = RuntimeError if isinstance(error, StopIteration) else type(error)
-        with pytest.raises(expected):
-            asyncio.run(worker_pool.WorkerPool().run(fail))
-
-
 def test_a_function_sees_the_context_of_its_caller():
     """Context variables are copied, not shared."""
 
@@ -36,12 +23,6 @@ def test_a_function_sees_the_context_of_its_caller():
         return await worker_pool.WorkerPool().run(NAME.get)
 
     assert asyncio.run(ask()) == "ask"
-
-
-def test_threads_are_reused():
-    """Calls one after the other run in one thread."""
-    pool = worker_pool.WorkerPool()
-    assert len({asyncio.run(pool.run(threading.get_ident)) for _ in range(50)}) == 1
 
 
 def test_the_number_of_threads_is_limited():
@@ -57,26 +38,6 @@ def test_the_number_of_threads_is_limited():
     assert sorted(done[: worker_pool.MAX_BUSY_THREADS]) == list(range(worker_pool.MAX_BUSY_THREADS))
     assert done[worker_pool.MAX_BUSY_THREADS :] == [-1] * 100
     assert pool._count == worker_pool.MAX_BUSY_THREADS
-
-
-def test_a_late_result_is_discarded():
-    """A closed loop or a cancelled caller does not affect the thread."""
-    begun, gate, done = threading.Event(), threading.Event(), threading.Event()
-
-    def late():
-        begun.set()
-        gate.wait(20)
-        done.set()
-
-    async def leave():
-        task = asyncio.ensure_future(worker_pool.WorkerPool().run(late))
-        await asyncio.to_thread(begun.wait, 20)
-        task.cancel()
-
-    asyncio.run(leave())
-    gate.set()
-    assert done.wait(20)
-    assert asyncio.run(worker_pool.WorkerPool().run(lambda: "still here")) == "still here"
 
 
 class Hanging:
@@ -162,23 +123,6 @@ def test_surplus_threads_end(hanging):
         worker_pool.MAX_BUSY_THREADS,
         worker_pool.MAX_BUSY_THREADS,
     )
-
-
-def test_a_cancelled_queued_call_never_runs(hanging):
-    """It needs no thread."""
-    ran = []
-
-    async def ask():
-        tasks = await hanging.hang(worker_pool.MAX_BUSY_THREADS)
-        given_up = asyncio.ensure_future(hanging.pool.run(lambda: ran.append(1)))
-        await asyncio.sleep(0)
-        given_up.cancel()
-        hanging.gate.set()
-        await asyncio.gather(*tasks)
-        return await hanging.pool.run(lambda: "served")
-
-    assert asyncio.run(ask()) == "served"
-    assert (ran, hanging.pool._unserved) == ([], 0)
 
 
 def test_a_late_coroutine_is_closed(hanging, recwarn):

@@ -34,21 +34,6 @@ def test_github_without_a_token_explains_how_to_create_one(monkeypatch):
         assert part in str(caught.value)
 
 
-def test_github_reads_its_token_from_the_environment(monkeypatch):
-    """From GITHUB_TOKEN; no repr or message shows it."""
-    monkeypatch.setenv("GITHUB_TOKEN", "ghp_secret")
-    client = connect_github()
-    assert client.source == GITHUB_ENDPOINT
-    assert "ghp_secret" not in repr(client)
-
-
-def test_an_explicit_token_has_priority_over_the_environment(monkeypatch):
-    """For the connection `github`."""
-    monkeypatch.delenv("GITHUB_TOKEN", raising=False)
-    monkeypatch.setenv("OTHER", "ghp_other")
-    assert connect_github(token="env:OTHER").source == GITHUB_ENDPOINT
-
-
 @pytest.mark.parametrize(
     ("variables", "sent"),
     [

@@ -90,13 +90,6 @@ def test_nested_fragments_are_counted_in_linear_time():
     assert priced(text)[1] == 2**depth - 1
 
 
-def test_the_documented_star_search_costs_one_point():
-    """A page of a hundred repositories with their stars is one point and a hundred nodes."""
-    from gqlnb.github.star_results import STARS_QUERY
-
-    assert priced(STARS_QUERY, {"query": "stars:>1", "first": 100}) == (1, 100)
-
-
 DEEP = """{ rateLimit(dryRun: %s) { cost nodeCount remaining used limit }
   viewer { repositories(first: 100) { nodes { owner { repositories(first: 100) { nodes {
     owner { repositories(first: %d) { totalCount } } } } } } } } }"""

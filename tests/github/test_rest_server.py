@@ -12,7 +12,6 @@ import requests
 
 import gqlnb
 from gqlnb import background
-from gqlnb.errors import PortInUseError, ServerError
 from gqlnb.github import rest
 from tests.ports import find_free_port
 
@@ -22,6 +21,14 @@ PATIENCE = 20  # seconds until a test gives up
 def read(server: rest.RestServer) -> bytes:
     """Return the repositories of a server."""
     return requests.get(f"{server.url}/repositories", timeout=PATIENCE).content
+
+
+def run(code: str) -> tuple[str, str]:
+    """Return what a script writes to its two streams."""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, check=False, text=True, timeout=60
+    )
+    return done.stdout, done.stderr
 
 
 def test_the_server_answers_until_it_is_closed():
@@ -64,10 +71,7 @@ first, _, second = (
 )
 print(first.closed, second.closed, shell.user_ns["two"].closed)
 """
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, check=False, text=True, timeout=60
-    )
-    assert (done.stdout, done.stderr) == ("True False False\n", "")
+    assert run(code) == ("True False False\n", "")
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
@@ -97,21 +101,7 @@ rest.serve(port=server.port).close()
 os.write(here[1], b"1")
 print(os.waitpid(child, 0)[1])
 """
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, check=False, text=True, timeout=60
-    )
-    assert (done.stdout, done.stderr) == ("b'closed' False\nrefused\n0\n", "")
-
-
-def test_a_port_in_use_raises_immediately():
-    """In the caller's thread, as does an invalid port number."""
-    with (
-        socket.create_server(("127.0.0.1", 0)) as sock,
-        pytest.raises(PortInUseError, match="port=0"),
-    ):
-        rest.serve(sock.getsockname()[1])
-    with pytest.raises(ServerError, match="A port is a number"):
-        rest.serve(70000)
+    assert run(code) == ("b'closed' False\nrefused\n0\n", "")
 
 
 def test_incomplete_requests_do_not_delay_closing(capfd):

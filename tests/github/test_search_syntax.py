@@ -11,7 +11,7 @@ from gqlnb.errors import GqlnbError, QueryError
 from gqlnb.github.repositories import Language, load_snapshot
 from gqlnb.github.search_syntax import map_languages, normalize_language, parse_expression
 from gqlnb.github.standin.github_schema import load_snapshot_population
-from gqlnb.github.standin.repository_search import Population, group_clauses, select_rows
+from gqlnb.github.standin.repository_search import Population, select_rows
 
 
 def search(text, rows=None, viewer=None):
@@ -81,26 +81,6 @@ def test_operators_stand_between_words(text, holds):
     )
 
 
-@pytest.mark.parametrize(
-    ("alias", "name"),
-    [
-        *(("golang", "Go"), ("cpp", "C++"), ("c++", "C++"), ("js", "JavaScript")),
-        *(("ts", "TypeScript"), ("csharp", "C#"), ("c#", "C#"), ("py", "Python"), ("rb", "Ruby")),
-        *(("bash", "Shell"), ("SHELL", "Shell"), ("sh", "Shell"), ("objc", "Objective-C")),
-        *(("objective-c", "Objective-C"), ('"Objective-C"', "Objective-C"), ("rs", "Rust")),
-        *(("vimscript", "Vim Script"), ("viml", "Vim Script"), ("vim-script", "Vim Script")),
-        *(("jupyter-notebook", "Jupyter Notebook"), ("latex", "TeX"), ("node", "JavaScript")),
-        *(('"ipython notebook"', "Jupyter Notebook"), ("rich-text-format", "Rich Text Format")),
-    ],
-)
-def test_a_language_is_found_by_any_of_its_aliases(alias, name):
-    """Several aliases of one language are equal to its name."""
-    found = tuple(row for row in load_snapshot() if row.language == Language(name))
-    assert found
-    assert search(f"language:{alias}") == search(f'language:{alias} language:"{name}"') == found
-    assert len(search(f"-language:{alias}")) == len(load_snapshot()) - len(found)
-
-
 ALIASES = {alias: name for alias, name in map_languages().items() if alias != name}
 
 
@@ -128,37 +108,6 @@ def test_a_service_resolves_me_to_its_viewer():
     found = github.service(viewer="torvalds").execute(text)
     assert found["search"]["repositoryCount"] == 1
     assert github.service().execute(text)["search"]["repositoryCount"] == 0
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        *("is:public", "visibility:public", "-is:private", "-visibility:internal", "IS:PUBLIC"),
-        *("fork:true", "fork:false", "-fork:true", "-fork:only", "-is:fork"),
-        *(
-            "is:public is:issue",
-            "is:public author:me type:pr",
-            "is:public props.team:x",
-            "is:public in:readme",
-            "sort:x",
-        ),
-    ],
-)
-def test_a_qualifier_that_holds_for_all_repositories_selects_all(text):
-    """All are public and none is a fork."""
-    assert search(text) == load_snapshot()
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        *("is:private", "is:internal", "visibility:private", "-is:public"),
-        *("fork:only", "-fork:false", "is:fork"),
-    ],
-)
-def test_a_qualifier_that_holds_for_no_repository_selects_none(text):
-    """None is private or a fork."""
-    assert search(text) == ()
 
 
 @pytest.mark.parametrize(
@@ -302,22 +251,3 @@ def test_the_longest_valid_expression_is_accepted():
     assert search("x " * 128) == search("x")
     assert len(search(f"{'-user:nobody ' * 1260}")) == len(load_snapshot())
     assert names(f"{'stars:>1 ' * 1000} user:torvalds") == ["torvalds/linux"]
-
-
-def test_repeated_conditions_are_merged():
-    """Conditions, words and alternatives, in any case."""
-    said = parse_expression(
-        'stars:>5 vim STARS:>5 "VIM" -user:a -USER:A language:js language:JavaScript'
-    )
-    assert said == parse_expression("stars:>5 vim -user:a language:javascript")
-    assert parse_expression("a OR b OR a") == parse_expression("a OR b")
-
-
-def test_each_column_is_scanned_once():
-    """For any number of terms."""
-    terms = (
-        f"-stars:{k} -language:l{k} -user:u{k} -repo:u/{k} -pushed:{k}" for k in range(1970, 2200)
-    )
-    clauses = list(parse_expression(" ".join(terms)).clauses)
-    assert len(clauses) == 5 * 230
-    assert sorted(group_clauses(clauses)) == ["language", "owner", "pushed", "stars"]

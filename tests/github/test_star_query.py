@@ -5,9 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gqlnb import QueryError, stars
+from gqlnb import QueryError
 from gqlnb.github.harvester.scope import Scope
-from gqlnb.github.repositories import load_snapshot
 from gqlnb.github.star_query import normalize_typed_query, parse_star_query, spell_out_thresholds
 
 
@@ -261,15 +260,3 @@ def test_a_number_in_a_shell_means_above():
     assert normalize_typed_query("1000 .. 2000") == "1000 .. 2000"
     assert normalize_typed_query("1000\u00a0vim") == ">1000\u00a0vim"
     assert normalize_typed_query("language:python 1000") == "language:python 1000"
-
-
-def test_stars_accepts_expressions():
-    """`gqlnb.stars` returns the matches of all terms, in the requested order."""
-    found = stars(">50000 language:python sort:stars-asc", limit=5)
-    wanted = [
-        row.name
-        for row in reversed(load_snapshot())
-        if row.stars > 50000 and row.language is not None and row.language.name == "Python"
-    ]
-    assert found["name"].tolist() == wanted[:5]
-    assert found.attrs["query"] == "stars:>50000 language:python sort:stars-asc"

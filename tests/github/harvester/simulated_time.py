@@ -1,14 +1,12 @@
 """Harvests in simulated time: the schedule of requests, independent of the machine's load.
 
-Requests take a time that depends on their pages, and nothing else takes any. ``python -m
-tests.github.harvester.simulated_time [rows] [accounts]`` prints the speed-up by several accounts.
+Requests take a time that depends on their pages, and nothing else takes any.
 """
 
 from __future__ import annotations
 
 import heapq
 import itertools
-import sys
 from concurrent.futures import Executor, Future
 from typing import TYPE_CHECKING, Any, NamedTuple
 from unittest.mock import patch
@@ -124,18 +122,3 @@ def simulate_schedule(
     assert coverage.complete
     logins = 0 if accounts == 1 else accounts * LATENCY  # one after another
     return Schedule(executor.now + logins, storage.rows, storage.state.requests, coverage.pages)
-
-
-def main(rows: int = 400_000, accounts: int = 4) -> None:
-    """Print the speed-up."""
-    one, several = simulate_harvest(rows, 1), simulate_harvest(rows, accounts)
-    assert one.rows == several.rows
-    sys.stdout.write(
-        f"{one.rows:,} rows: 1 account {one.seconds:.1f} s for {one.requests} requests, "
-        f"{accounts} accounts {several.seconds:.1f} s for {several.requests}: "
-        f"{one.seconds / several.seconds:.2f} x\n"
-    )
-
-
-if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))

@@ -11,10 +11,19 @@ from multiprocessing import get_context
 
 import pytest
 
-from gqlnb import Client, Limits, OptionError, TargetError, Token, github, recorded, serve
+from gqlnb import (
+    Client,
+    Limits,
+    OptionError,
+    TargetError,
+    Token,
+    TransportError,
+    github,
+    recorded,
+    serve,
+)
 from gqlnb.engine.schema import get_adapter
 from gqlnb.github.harvester.requests import PortableClient, SearchRequest, fetch_pages
-from gqlnb.lists.window_harvest import FIRST_COUNTS
 from tests.github.harvester.logging_standin import Listening, rows
 
 pytestmark = pytest.mark.usefixtures("spawning")
@@ -28,17 +37,6 @@ def guarded(standin, monkeypatch):
     monkeypatch.setenv("HARVEST_TOKEN", SECRET)
     with serve(standin, port=0, token=Token(SECRET)) as server:
         yield server
-
-
-def test_threads_return_the_same_rows(standin, truth):
-    """Several searches run at once."""
-    with serve(standin, port=0) as server, Client(server) as client, ThreadPoolExecutor(4) as pool:
-        made = github.harvest(EVERYTHING, client=client, executor=pool)
-    assert rows(made.frame()) == truth
-    assert made.complete
-    assert made.coverage.pages <= 67
-    whole = [text for text, *_ in standin.searches() if "created:" not in text]
-    assert len(whole) == FIRST_COUNTS
 
 
 def test_a_width_alone_is_a_pool_of_threads(standin, truth):
@@ -134,13 +132,6 @@ def test_a_schema_of_this_process_is_not_pickled(client):
         github.harvest(EVERYTHING, client=client, executor=pool)
 
 
-def test_every_process_has_its_own_stand_in(tmp_path):
-    """Each process uses its own built-in connection."""
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        made = github.harvest(">50000", client="demo", executor=pool)
-    assert len(made) == made.coverage.expected > 100
-
-
 # ---------------------------------------------------------------- a cluster
 
 
@@ -195,6 +186,23 @@ def test_a_cluster_sends_repeated_requests(guarded, standin):
         assert len(standin.searches()) == 2
         with pytest.raises(OptionError, match=r"not .*Client.*get_executor\(\)"):
             github.harvest(EVERYTHING, client=client, executor=dask)
+
+
+def test_an_executor_that_accepts_no_more_requests_is_a_transport_error(client, standin):
+    """As a pool that lost a process."""
+
+    class BrokenPool(ThreadPoolExecutor):
+        def submit(self, *args, **options):
+            if len(standin.asked) == 3:
+                msg = "cannot schedule new futures"
+                raise RuntimeError(msg)
+            return super().submit(*args, **options)
+
+    with (
+        BrokenPool(1) as pool,
+        pytest.raises(TransportError, match=r"no more requests: .*cannot schedule new"),
+    ):
+        github.harvest(EVERYTHING, client=client, executor=pool)
 
 
 @pytest.mark.parametrize("given", [4, ThreadPoolExecutor], ids=["number", "class"])

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import re
-import signal
 import time
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
@@ -173,40 +171,6 @@ def test_a_dry_run_has_the_budget_of_all_accounts(people, tokens):
     assert estimate.accounts == 2
     assert estimate.budget.limit == 10_000
     assert re.search(r"budget: 9,9\d\d of 10,000 left .*\(ann 4,99\d, bob 4,99\d\)", repr(estimate))
-
-
-@pytest.mark.slow
-def test_a_cluster_sends_requests_of_several_accounts(people, truth, tokens):
-    """Dask with two workers, one of which is killed; each account has one request in flight."""
-    distributed = pytest.importorskip("distributed")
-    values = [*tokens.values()]
-    accounts = Accounts(people, dict(zip(values, ["ann", "bob"], strict=False)), late=0.01)
-    killed = []
-
-    def watch(got, *_):
-        if got > 3000 and not killed:
-            killed.append(next(iter(cluster.workers.values())).process.pid)
-            os.kill(killed[0], signal.SIGKILL)
-
-    environment = {source.partition(":")[2]: value for source, value in tokens.items()}
-    with (
-        run_app(accounts) as url,
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=None, env=environment
-        ) as cluster,
-        distributed.Client(cluster) as dask,
-    ):
-        made = github.harvest(
-            EVERYTHING,
-            client=url,
-            tokens=[*tokens][:2],
-            executor=dask.get_executor(),
-            progress=watch,
-        )
-    assert killed
-    assert rows(made.frame()) == truth
-    assert made.complete
-    assert min(each.requests for each in made.identities) > 3
 
 
 @pytest.mark.parametrize("kind", [ThreadPoolExecutor, ProcessPoolExecutor])

@@ -13,11 +13,3 @@ def test_accounts_are_rarely_idle(accounts):
     made = simulate_harvest(20_000, accounts)
     busy = made.requests * LATENCY / accounts
     assert made.seconds - accounts * LATENCY <= busy + 3 * LATENCY
-
-
-def test_four_accounts_are_almost_four_times_as_fast():
-    """Logins and the first searches are the same for every size."""
-    one, four = simulate_harvest(80_000, 1), simulate_harvest(80_000, 4)
-    assert one.rows == four.rows
-    logins = 4 * LATENCY
-    assert one.seconds / (four.seconds - logins) >= 3.4

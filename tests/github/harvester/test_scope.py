@@ -1,11 +1,9 @@
 """A query is parsed to a scope, formatted as the search expressions of its windows."""
 
-import msgspec
 import pytest
 
 from gqlnb.errors import QueryError
 from gqlnb.github.harvester.scope import Scope
-from gqlnb.github.search_syntax import FlagTest, parse_expression
 from gqlnb.lists.window_harvest import Window
 
 
@@ -60,22 +58,6 @@ def test_an_unsupported_query_raises(query, said):
     """The message has the reason and a remedy."""
     with pytest.raises(QueryError, match=said):
         Scope.parse(query)
-
-
-def test_the_stand_in_understands_formatted_expressions():
-    """Each part of an expression becomes a condition of the stand-in's parser."""
-    scope = Scope("language:go", 3, 9, 1_300_000_000, None)
-    read = parse_expression(scope.format_expression("forks-asc"))
-    assert (read.sort, read.descending, read.words) == ("forks", False, ())
-    assert len(read.clauses) == 3
-    assert not any(isinstance(test, FlagTest) for clause in read.clauses for test in clause.tests)
-    assert sorted(clause.negated for clause in read.clauses) == [False] * 3
-
-
-def test_a_scope_survives_json():
-    """JSON and back gives the same scope."""
-    scope = Scope.parse("language:go stars:3..9 created:>2020")
-    assert msgspec.json.decode(msgspec.json.encode(scope), type=Scope) == scope
 
 
 def test_windows_are_parts_of_the_search():

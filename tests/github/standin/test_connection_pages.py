@@ -46,22 +46,6 @@ def test_an_empty_page_has_no_cursors(args):
     assert empty.page_info["endCursor"] is None
 
 
-@given(st.integers(1, 12), st.booleans())
-def test_paging_returns_every_item_once(size, back):
-    """For any page size, in order, from both ends."""
-    word, along, which, more = (
-        ("last", "before", "startCursor", "hasPreviousPage")
-        if back
-        else ("first", "after", "endCursor", "hasNextPage")
-    )
-    found, info = [], {which: None, more: True}
-    while info[more]:
-        step = cut(**{word: size, along: info[which]})
-        found = [*step.nodes, *found] if back else [*found, *step.nodes]
-        info = step.page_info
-    assert found == list(ITEMS)
-
-
 @pytest.mark.parametrize(
     ("args", "kind", "said"),
     [
@@ -159,9 +143,3 @@ def test_a_cursor_of_another_connection_is_refused(text, word):
         build_page("letters", "a", {"first": 1, word: text}, cursors=cursors)
     assert caught.value.extensions == {"type": "INVALID_CURSOR_ARGUMENTS"}
     assert len(str(caught.value)) < 200
-
-
-def test_a_search_refuses_the_cursor_of_another_connection():
-    """Keyset cursors are not positions."""
-    with pytest.raises(GraphQLError, match="valid cursor"):
-        cut(first=1, after="Y3Vyc29yOnYyOpHOAATGJQ==")

@@ -5,7 +5,7 @@ from base64 import b64decode
 import pytest
 from graphql import GraphQLError, graphql_sync
 
-from gqlnb import OptionError, QueryError, github
+from gqlnb import OptionError, github
 from gqlnb.engine.schema import Schema
 from gqlnb.github.repositories import load_snapshot
 from gqlnb.github.standin.github_schema import StandInAdapter
@@ -269,22 +269,6 @@ def test_repositories_without_a_page_size_are_refused(service, login):
     assert result.data == {"repositoryOwner": None, "viewer": {"id": "U_ZGVtbw"}}
 
 
-def test_an_aliased_connection_is_named_by_its_alias_in_the_path(service):
-    """The path is the response's, the message names the field."""
-    result = service.execute('{ s: search(query: "", type: REPOSITORY) { nodes { __typename } } }')
-    message, path = refused(result, "MISSING_PAGINATION_BOUNDARIES")
-    assert "`search` connection" in message
-    assert path == ["s"]
-
-
-def test_a_page_size_may_be_null_or_a_variable(service):
-    """A null is no boundary, a variable is one."""
-    text = """query ($n: Int) { search(query: "", type: REPOSITORY, first: $n) {
-      nodes { __typename } } }"""
-    assert refused(service.execute(text), "MISSING_PAGINATION_BOUNDARIES")
-    assert len(service.execute(text, {"n": 2})["search"]["nodes"]) == 2
-
-
 def test_other_members_of_extensions_are_unchanged():
     """Only the type moves; an error without one is unchanged, in GitHub's order."""
     made = Schema("type Query { a: Int b: Int c: Int }")
@@ -303,47 +287,6 @@ def test_other_members_of_extensions_are_unchanged():
     assert list(by_place["a"]) == ["type", "path", "extensions", "locations", "message"]
     assert by_place["a"]["extensions"] == {"saml_failure": True}
     assert list(by_place["b"]) == ["path", "locations", "message"]
-
-
-def test_arguments_of_github_are_accepted(service):
-    """Arguments of stargazers and renames are accepted; they have no effect here."""
-    text = """{ repository(owner: "torvalds", name: "linux", followRenames: false) {
-      stargazers(first: 1, orderBy: {field: STARRED_AT, direction: DESC}) { totalCount }
-      owner { repository(name: "linux", followRenames: true) { name } } } }"""
-    result = service.execute(text)
-    assert result.errors == ()
-    assert result["repository"]["stargazers"] == {"totalCount": 243608}
-    assert result["repository"]["owner"] == {"repository": {"name": "linux"}}
-
-
-def test_restricted_stargazers_are_forbidden_as_at_github():
-    """Each repository whose stargazers are requested is null, with one FORBIDDEN."""
-    service = github.service(restricted=True)
-    result = service.execute(DOCUMENTED, {"n": 2})
-    assert [edge["node"] for edge in result["search"]["edges"]] == [None, None]
-    assert all(node["nameWithOwner"] for node in result["search"]["nodes"])
-    assert [error["path"] for error in result.errors] == [
-        ["search", "edges", place, "node", "stargazers"] for place in (0, 1)
-    ]
-    assert {error["type"] for error in result.errors} == {"FORBIDDEN"}
-
-
-@pytest.mark.parametrize(
-    ("asked", "hinted"),
-    [
-        ("vulnerabilityAlerts(first: 1) { totalCount }", True),
-        ("name(x: 1)", True),
-        ("rulesets { totalCount }", True),  # for which graphql-core suggests releases
-        ("nam", False),
-        ("issues(frst: 1) { totalCount }", False),
-    ],
-)
-def test_only_a_name_without_a_similar_one_may_be_at_github(service, asked, hinted):
-    """Where "Did you mean 'name'?" is the answer, it is the only one."""
-    with pytest.raises(QueryError) as caught:
-        service.execute(f'{{ repository(owner: "a", name: "b") {{ {asked} }} }}')
-    assert ("not in this stand-in" in str(caught.value)) is hinted
-    assert hinted or "Did you mean" in str(caught.value)
 
 
 def test_the_schema_runs_on_graphql_core(service):

@@ -13,7 +13,6 @@ from gqlnb import (
     connect,
     github,
 )
-from gqlnb.github.standin import simulation as ledger
 from gqlnb.github.standin.simulation import Simulation
 from gqlnb.tokens import Token
 from tests.github.standin.exchange import VIEWER, post
@@ -228,11 +227,6 @@ def test_every_charged_response_has_rate_limit_headers(app):
     assert headers["x-github-request-id"] != post(app).headers["x-github-request-id"]
 
 
-def test_an_application_without_a_budget_is_stateless(app):
-    """Every response reports the same full budget."""
-    assert {post(app).headers["x-ratelimit-used"] for _ in range(3)} == {"1"}
-
-
 class Clock:
     """A clock that stands until it is moved."""
 
@@ -273,16 +267,6 @@ def test_a_token_has_one_budget_for_all_schemes():
     assert "data" in post(app).json
     for line in ("Bearer open-sesame", "token open-sesame", "BEARER  open-sesame"):
         assert "data" not in post(app, token=None, authorization=line).json
-
-
-def test_the_number_of_remembered_tokens_is_limited(monkeypatch):
-    """Above the limit the oldest is dropped, even before its hour is over."""
-    monkeypatch.setattr(ledger, "_MAX_TOKENS", 3)
-    app = simulated(budget=1, clock=Clock())
-    for number in range(4):
-        assert "data" in post(app, token=f"made-up-{number}").json
-    assert "data" not in post(app, token="made-up-3").json
-    assert "data" in post(app, token="made-up-0").json
 
 
 def test_an_exhausted_budget_has_two_error_types():
@@ -336,29 +320,6 @@ def test_a_budget_is_never_exceeded():
     assert "data" in post(app).json
 
 
-def test_concurrent_requests_share_one_budget():
-    """No point is spent twice, and each response has a different remainder."""
-    app = simulated(budget=5)
-    together, answers = threading.Barrier(8), []
-
-    @app.schema.resolver("Query.viewer")
-    def viewer(_root, _args, _context):
-        return {"login": "demo", "id": "x"}
-
-    def ask():
-        together.wait(20)
-        answers.append(post(app))
-
-    threads = [threading.Thread(target=ask) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(20)
-    good = [answer for answer in answers if "data" in answer.json]
-    assert len(answers) == 8
-    assert sorted(int(answer.headers["x-ratelimit-used"]) for answer in good) == [1, 2, 3, 4, 5]
-
-
 def overlapping(app):
     """Return the answers to a request, and to one that came while the first was executed."""
     entered, leave = threading.Event(), threading.Event()
@@ -398,16 +359,6 @@ def test_a_timeout_costs_points():
     assert [a.headers["x-ratelimit-remaining"] for a in answers] == ["15", "5", "0", "0"]
     assert [a.headers["x-ratelimit-used"] for a in answers] == ["10", "20", "25", "25"]
     assert post(simulated(timeouts=1.0)).headers["x-ratelimit-limit"] == "5000"
-
-
-def test_free_queries_are_not_charged():
-    """``rateLimit`` alone and a dry run."""
-    app = simulated(budget=5, clock=Clock())
-    dry = "{ rateLimit(dryRun: true) { cost remaining } viewer { login } }"
-    assert post(app, {"query": dry}).json["data"] == {"rateLimit": {"cost": 1, "remaining": 5}}
-    alone = post(app, {"query": "{ rateLimit { cost remaining } }"})
-    assert alone.json["data"] == {"rateLimit": {"cost": 0, "remaining": 5}}
-    assert post(app).headers["x-ratelimit-remaining"] == "4"
 
 
 HASTY = {

@@ -6,9 +6,7 @@ import pytest
 import requests
 
 from gqlnb import (
-    Limits,
     OptionError,
-    PortInUseError,
     ServerError,
     background,
     connect,
@@ -64,27 +62,10 @@ def test_any_schema_can_replace_a_stand_in():
             assert answer.status_code == 403
 
 
-def test_a_port_in_use_is_an_error():
-    """In the caller's thread."""
-    with socket.create_server(("127.0.0.1", 0)) as sock, pytest.raises(PortInUseError):
-        github.serve(port=sock.getsockname()[1])
-
-
 def test_a_public_address_needs_a_token():
     """An address that other hosts can reach."""
     with pytest.raises(ServerError, match="needs a token"):
         github.serve(port=0, host="0.0.0.0")
-
-
-def test_requests_over_a_limit_have_githubs_message():
-    """Without a word about our servers."""
-    text = "{ a: viewer { login } b: viewer { login } }"
-    with github.serve(port=0, limits=Limits(aliases=1)) as server:
-        answer = requests.post(server.url, json={"query": text}, timeout=20)
-        said = answer.json()["errors"][0]["message"]
-    assert (answer.status_code, said) == (200, "This query is too large to execute.")
-    with github.serve(port=0) as server:
-        assert "data" in requests.post(server.url, json={"query": text}, timeout=20).json()
 
 
 @pytest.mark.parametrize("options", [{"limits": {"depth": 5}}, {"standin": github.schema()}])

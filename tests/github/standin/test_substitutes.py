@@ -62,25 +62,6 @@ def test_facts_alone_have_no_extensions(facts):
     assert (result.errors, dict(result.extensions)) == ((), {})
 
 
-def test_every_field_without_a_fact_is_listed(facts):
-    """``synthetic`` lists each field of each type that ``extensions`` can name."""
-    listed = {
-        f"{group.partition(':')[0]}.{name}"
-        for group, text in facts.synthetic.items()
-        if ": " in group
-        for name in text.removeprefix("Not in the data: ").rstrip(".").split(", ")
-    }
-    assert {"Repository.licenseInfo", "User.bio", "Issue.title", "LanguageEdge.size"} <= listed
-    assert not {"Repository.name", "User.login", "Language.color", "PageInfo.endCursor"} & listed
-    fields = {
-        f"{kind.name}.{name}"
-        for kind in facts.graphql.type_map.values()
-        if is_object_type(kind)
-        for name in kind.fields
-    }
-    assert listed <= fields
-
-
 def test_partial_and_derived_fields_are_listed_too(facts):
     """Each field that ``extensions`` name is in ``synthetic`` under the same outcome."""
     result = facts.execute(

@@ -1,13 +1,10 @@
 """A synthetic GitHub has the counts that are known, and nothing impossible."""
 
-from itertools import product
-
 import numpy as np
 import pytest
 
 from gqlnb import OptionError, github
-from gqlnb.github.standin.repository_columns import make_login_key
-from gqlnb.github.standin.synthetic_data import _ADJECTIVES, _NOUNS, STAR_ANCHORS, population
+from gqlnb.github.standin.synthetic_data import STAR_ANCHORS, population
 
 
 @pytest.mark.parametrize("year", STAR_ANCHORS)
@@ -58,31 +55,6 @@ def test_a_population_is_consistent(n):
     assert all(made.find_row(row.full_name) == place for place, row in enumerate(rows[:200]))
     by_rank = sorted(range(n), key=lambda place: int(made.rank[place]))
     assert [rows[place].full_name for place in by_rank] == sorted(row.full_name for row in rows)
-
-
-def test_logins_are_sorted_for_binary_search():
-    """No login is a prefix of another, so encoded and text orders agree."""
-    pairs = [f"{first}-{second}-" for first, second in product(_ADJECTIVES, sorted(_NOUNS))]
-    assert pairs == sorted(pairs)
-    keys = [make_login_key(owner.login) for owner in population(20_000).owners]
-    assert keys == sorted(keys)
-    assert len(set(keys)) == len(keys)
-
-
-def test_most_owners_have_few_repositories():
-    """One or two; a few owners have many."""
-    counts = np.diff(population(100_000).starts)
-    assert np.median(counts[counts > 0]) <= 2
-    assert counts.max() > 20
-
-
-def test_languages_and_archives_are_mixed():
-    """A few languages are the most part, some repositories have none, some are archived."""
-    made = population(20_000)
-    shares = np.bincount(made.language) / len(made)
-    assert 0.1 < shares[0] < 0.15
-    assert shares[1] == max(shares[1:]) > 2 * shares[10] > 0
-    assert 0 < made.archived.mean() < 0.5
 
 
 def test_a_population_takes_under_a_hundred_bytes_per_repository():

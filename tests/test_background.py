@@ -9,38 +9,8 @@ from contextvars import ContextVar
 import pytest
 
 from gqlnb import background
-from gqlnb.background import ServerRegistry, WorkerThread
-from gqlnb.optional_imports import import_optional
+from gqlnb.background import WorkerThread
 from tests.client.subscriptions.tickers import functions
-
-
-class Open:
-    """A server that notes being closed."""
-
-    def __init__(self, url, registry):
-        self.url, self.registry = url, registry
-        registry.add(self)
-
-    def close(self):
-        """Close it."""
-        self.registry.remove(self)
-
-
-def test_the_newest_server_was_opened_last():
-    """Closing it makes the previous one the newest."""
-    registry = ServerRegistry()
-    first, second = Open("a", registry), Open("b", registry)
-    assert registry.get_newest() is second
-    second.close()
-    assert registry.get_newest() is first
-
-
-def test_closing_the_registry_closes_every_server():
-    """The registry is empty afterwards."""
-    registry = ServerRegistry()
-    Open("a", registry), Open("b", registry)
-    registry.close()
-    assert registry.list_open() == ()
 
 
 def test_a_coroutine_runs_in_the_background_and_returns():
@@ -87,11 +57,6 @@ def test_waiting_on_the_background_loop_is_rejected():
 
     with pytest.raises(RuntimeError, match="aexecute"):
         background.run(outer())
-
-
-def test_import_optional_returns_an_installed_module():
-    """`import_optional` is an import with a better error."""
-    assert import_optional("json", "x", "read") is __import__("json")
 
 
 def test_a_function_can_run_in_a_daemon_thread():

@@ -138,12 +138,3 @@ def test_no_file_names_a_private_machine(root):
         for trace in traces(path.read_text(errors="ignore"), root)
     ]
     assert found == []
-
-
-@pytest.mark.parametrize(
-    "text",
-    [f"see https://{HOSTS[0]}/simple", "File /home" + "/ada/x.py", "in /tmp" + "/ipykernel_1/2.py"],
-)
-def test_a_private_machine_name_is_detected(text, root):
-    """The check fails on a text that contains one."""
-    assert traces(text, root)

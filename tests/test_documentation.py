@@ -79,13 +79,6 @@ def test_code_of_a_page_runs(page, tmp_path, monkeypatch):
         server.close()
 
 
-def test_shown_values_are_compared():
-    """A wrong value in a comment is noticed, and a remark is not a value."""
-    assert run_block("1 + 1  # 2\nx = 3  # a remark\n", {}) == 1
-    with pytest.raises(AssertionError, match=r"1 \+ 1"):
-        run_block("1 + 1  # 3\n", {})
-
-
 def test_the_command_line_page_has_each_command(tmp_path, monkeypatch):
     """The page that the build writes has the help of every command."""
     pages = runpy.run_path(str(ROOT / "docs" / "reference_pages.py"))

@@ -5,7 +5,6 @@ import pytest
 from gqlnb.errors import (
     Problem,
     QueryError,
-    RateLimited,
     SchemaError,
     clean_text,
     describe_path,
@@ -32,15 +31,6 @@ def test_in_a_cell_lines_count_from_the_top_of_the_cell():
     error = QueryError(text="{ helo }", problems=[Problem("No.", 1, 3)]).in_cell(1)
     assert "cell line 2, column 3" in str(error)
     assert "   2 | { helo }" in str(error)
-
-
-def test_a_long_line_is_shown_around_its_problem():
-    """The excerpt includes the column of the error."""
-    text = "{ " + "a" * 500 + " helo }"
-    error = QueryError(text=text, problems=[Problem("No.", 1, 504)])
-    row, caret = str(error).splitlines()[2:]
-    assert len(row) < 120
-    assert row[caret.index("^") :].startswith("helo")
 
 
 def test_at_most_ten_problems_are_shown_and_the_rest_counted():
@@ -116,11 +106,6 @@ def test_a_line_of_wide_characters_is_truncated_by_its_width(column):
 def test_foreign_text_is_truncated():
     """With an ellipsis at the limit."""
     assert sanitize_text("x" * 1000, 10) == "xxxxxxxxx…"
-
-
-def test_a_rate_limit_error_has_a_wait_attribute():
-    """In seconds."""
-    assert RateLimited("Wait.", wait=3.0).wait == 3.0
 
 
 def test_the_repr_of_an_error_is_its_message():

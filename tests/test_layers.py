@@ -1,4 +1,4 @@
-"""Rules for the source: import layers, import cycles, lazy imports, sizes.
+"""Rules for the source: import layers, import cycles, lazy imports.
 
 Each rule is a function from source texts to violations, so that the tests below can also pass it
 a source that violates the rule.
@@ -233,64 +233,7 @@ def find_cycles(texts: Sources) -> list[str]:
     return found
 
 
-def find_shadowed_names(texts: Sources) -> list[str]:
-    """Find submodules that have the name of a public object of their package.
-
-    The top-level package has a test of its own: its ``github`` is a submodule.
-    """
-    found = []
-    for package in sorted(name.removesuffix(".__init__") for name in texts if "__init__" in name):
-        tree = parse(texts[f"{package}.__init__"])
-        taken = (
-            {*iterate_definitions(tree), *list_exports(tree)} if package != "gqlnb" else set[str]()
-        )
-        children = {name.partition(".")[0] for name in list_submodules(package, texts)}
-        found += [
-            f"{package}.{name} has the name of a public object" for name in sorted(children & taken)
-        ]
-    return found
-
-
-def find_heavy_imports(texts: Sources) -> list[str]:
-    """Find third-party imports that ``import gqlnb`` would run."""
-    found: list[str] = []
-    seen: set[str] = set()
-    waiting = ["gqlnb.__init__"]
-    while waiting:
-        module = waiting.pop()
-        if module in seen or module not in texts:
-            continue
-        seen.add(module)
-        for node in iterate_eager_imports(parse(texts[module])):
-            for _, target, _, _ in iterate_imports(ast.unparse(node)):
-                if is_own(target):
-                    waiting += [resolve(target, texts)]
-                elif target.partition(".")[0] not in sys.stdlib_module_names:
-                    found.append(f"{module}:{node.lineno} imports {target}")
-    return found
-
-
-def iterate_eager_imports(tree: ast.AST) -> Iterator[ast.stmt]:
-    """Yield the import statements that run when a module is imported."""
-    for node in ast.iter_child_nodes(tree):
-        match node:
-            case ast.Import() | ast.ImportFrom():
-                yield node
-            case ast.If(test=ast.Name(id="TYPE_CHECKING"), orelse=rest):
-                yield from iterate_eager_imports(ast.Module(rest, []))
-            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
-                pass
-            case _:
-                yield from iterate_eager_imports(node)
-
-
-RULES = [
-    find_wrong_imports,
-    find_borrowed_names,
-    find_cycles,
-    find_shadowed_names,
-    find_heavy_imports,
-]
+RULES = [find_wrong_imports, find_borrowed_names, find_cycles]
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
@@ -335,20 +278,6 @@ BROKEN = {
                 "gqlnb.document.b": "def f():\n import gqlnb.document.c",
                 "gqlnb.document.c": "from gqlnb.document.a import A",
             }
-        },
-        find_shadowed_names: {
-            "a shadow": {"gqlnb.engine.__init__": "def execute(): ...", "gqlnb.engine.execute": ""},
-            "a shadow of a lazy name": {
-                "gqlnb.github.__init__": "__all__ = ['service']\ndef __getattr__(name): ...",
-                "gqlnb.github.service.a": "",
-            },
-        },
-        find_heavy_imports: {
-            "pandas at import": {"gqlnb.__init__": "import pandas as pd"},
-            "graphql at import, indirectly": {
-                "gqlnb.__init__": "try:\n from gqlnb.document.a import x\nexcept ImportError: pass",
-                "gqlnb.document.a": "class A:\n from graphql import parse",
-            },
         },
     }.items()
     for case, texts in cases.items()

@@ -105,12 +105,8 @@ def test_signatures_list_every_keyword():
     ("text", "proposed"),
     [
         ('connect("demo", cac', {"cache="}),
-        ('gqlnb.connect("demo", view', {"viewer="}),
         ("Client(x, bat", {"batch="}),
-        ("client.execute_all(t, max_r", {"max_requests=", "max_results="}),
-        ("client.frame(t, expl", {"explode="}),
         ("client.map(t, rows, batch", {"batch_size="}),
-        ("client.harvest(t, slice='id', page", {"page_size="}),
         ("client.execute(t, head", {"headers="}),
         ("gqlnb.serve(schema, certf", {"certfile="}),
     ],

@@ -77,56 +77,6 @@ def test_invalid_arguments_exit_with_2(gqlnb, arguments, reason):
     assert reason in done.stderr
 
 
-DEFAULTS = {
-    "serve": {
-        "schema": None,
-        "host": "127.0.0.1",
-        "port": 4000,
-        "token": None,
-        "origins": (),
-        "hosts": (),
-        "limits": (),
-        "get": False,
-        "health": False,
-        "metrics": False,
-        "path": "/graphql",
-        "uds": None,
-        "certfile": None,
-        "keyfile": None,
-        "log": False,
-        "batch": None,
-        "uploads": False,
-        "page": True,
-        "introspection": True,
-        "hints": True,
-        "profile": "audit",
-    },
-    "github": {
-        "host": "127.0.0.1",
-        "port": 4001,
-        "token": None,
-        "viewer": "demo",
-        "population": None,
-        "seed": 0,
-        "fill": False,
-        "schema": None,
-        "simulate": (),
-        "certfile": None,
-        "keyfile": None,
-    },
-    "lab": {"folder": Path("gqlnb-notebooks"), "port": None, "no_browser": False, "rest": ()},
-}
-
-
-@pytest.mark.parametrize("command", DEFAULTS)
-def test_the_defaults_of_a_command(command):
-    """A command without arguments gets the values that its help shows."""
-    from gqlnb.cli.command_group import command_line
-
-    found = command_line.get_command(click.Context(command_line), command)
-    assert found.make_context(command, []).params == DEFAULTS[command]
-
-
 def test_main_returns_2_for_invalid_arguments(capsys):
     """A caller in this process gets no SystemExit."""
     from gqlnb.cli.main import main
@@ -645,16 +595,6 @@ def test_serve_requires_its_token(background, gqlnb, tmp_path, monkeypatch):
     answered = gqlnb("query", "{ hello }", "-c", url, "--token", "env:MY_TOKEN")
     assert json.loads(answered.stdout) == {"data": {"hello": "Hello world!"}}
     assert "s3cret" not in server.output + refused.stderr + answered.stderr
-
-
-def test_serve_reports_a_port_in_use(background, gqlnb, tmp_path):
-    """The message names the port and an alternative."""
-    server = background("serve", "--port", "0", cwd=tmp_path)
-    port = server.wait_for(r"http://127\.0\.0\.1:(\d+)/graphql").group(1)
-    done = gqlnb("serve", "--port", port)
-    assert done.returncode == 1
-    assert port in done.stderr
-    assert "Traceback" not in done.stderr
 
 
 def test_stars_queries_a_named_endpoint(gqlnb):

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
-from random import Random
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -13,11 +11,9 @@ from graphql import build_schema, introspection_from_schema
 
 from gqlnb import github, serve
 from gqlnb.cli.main import main
-from gqlnb.github.harvester.requests import COUNTS_PER_PAGE
 from gqlnb.github.repositories import Owner, Repository
-from gqlnb.lists.window_harvest import FIRST_COUNTS
 from tests.client.faults import Endpoint, json_answer
-from tests.github.harvester.logging_standin import Listening, rows
+from tests.github.harvester.logging_standin import Listening
 
 if TYPE_CHECKING:
     import subprocess
@@ -25,45 +21,12 @@ if TYPE_CHECKING:
 
     Run = Callable[..., subprocess.CompletedProcess[str]]
 
-KILLS = 3
-
 
 @pytest.fixture
 def here(tmp_path, monkeypatch):
     """Work in an empty folder, and return it."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-@pytest.mark.slow
-def test_a_killed_harvest_resumes(background, gqlnb, tmp_path):
-    """After kills at random times, the rows are the same, with few repeated requests."""
-    people = github.population(20_000, seed=4)
-    standin, chance = Listening(people), Random()
-    with serve(standin, port=0) as server:
-        command = ("stars", ">=1", "--all", "--parquet", "out", "--client", server.url)
-        for _ in range(KILLS):
-            target = len(standin.asked) + chance.randint(1, 6)
-            running = background(*command, cwd=tmp_path)
-            assert standin.wait_for(target), running.output
-            running.process.send_signal(signal.SIGKILL)
-            assert running.process.wait(20) == -signal.SIGKILL
-        done = gqlnb(*command)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("20,000 repositories of 'stars:>=1', complete\n")
-    assert rows(pd.read_parquet(tmp_path / "out")) == rows(people.frame())
-    searches = standin.searches()
-    repeated = len(searches) - len(set(searches)) - (FIRST_COUNTS - 1)
-    assert repeated <= KILLS * COUNTS_PER_PAGE  # the searches of one request for each kill
-
-
-def test_a_finished_harvest_is_not_repeated(gqlnb, tmp_path):
-    """A second run prints the same; stderr is empty without a terminal."""
-    command = ("stars", "1000", "--all", "--parquet", "out")
-    done, again = gqlnb(*command), gqlnb(*command)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert again.stdout == done.stdout
-    assert len(pd.read_parquet(tmp_path / "out")) == 3024
 
 
 def test_another_harvest_in_the_folder_needs_anew(here, capsys):

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import gc
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from dataclasses import make_dataclass
 from functools import partial
 from itertools import count, repeat
@@ -20,9 +18,8 @@ from graphql import build_schema, get_introspection_query, parse
 import gqlnb
 import gqlnb.engine
 import gqlnb.github
-from gqlnb.limits import Limits
 from tests.benchmarks.engine_adopted import ADOPTED
-from tests.benchmarks.engine_cliffs import CLIFFS
+from tests.benchmarks.engine_cliffs import CLIFFS, both
 from tests.benchmarks.measure import (
     EXECUTE,
     OURS,
@@ -38,7 +35,6 @@ from tests.benchmarks.measure import (
 
 HAND = "by hand"
 FIRST = "the first run"
-FREE = "without limits"
 MANY = 10_000
 
 # -- what is asked, and of what
@@ -54,10 +50,6 @@ type Stargazers { totalCount: Int! }
 """
 ROWS = "{ rows { name owner { login } stargazers { totalCount } id private } }"
 NODES = "{ nodes { id ... on Repository { name } ... on Owner { login } } }"
-LIMITED = f"""{SDL}
-extend type Query {{ nested: [Nested!]! }}
-type Nested {{ id: ID! name: String nodes: [Nested!] }}
-"""
 FIELDS = {
     "Query": ["rows"],
     "Repository": ["id", "name", "private", "owner", "stargazers"],
@@ -126,12 +118,6 @@ def attributes_by_hand(rows: list[Any]) -> dict[str, Any]:
     }
 
 
-def executed(schema: graphql.GraphQLSchema, query: str, root: Any = None) -> Sides:
-    """Return both executors at the same parsed document."""
-    given = (schema, parse(query), root)
-    return {OURS: partial(gqlnb.engine.execute, *given), EXECUTE: partial(graphql.execute, *given)}
-
-
 def kind(schema: graphql.GraphQLSchema, name: str) -> Any:
     """Return a type of a schema, to put resolvers on."""
     return schema.type_map[name]
@@ -168,7 +154,7 @@ def a_list(shape: Shape, size: int) -> Sides:
     """Answer a list of rows whose fields are looked up in them."""
     rows = rows_of(shape, size)
     by_hand = keys_by_hand if shape is DICT else attributes_by_hand
-    sides = executed(build_schema(SDL), ROWS, {"rows": rows})
+    sides = both(build_schema(SDL), ROWS, {"rows": rows})
     return sides | {HAND: partial(by_hand, rows)}
 
 
@@ -194,7 +180,7 @@ def hello_adopted(_size: int) -> Sides:
     """Answer the greeting from a document, both by one resolver ``(source, info)``."""
     schema = build_schema("type Query { hello: String }")
     kind(schema, "Query").fields["hello"].resolve = greet
-    return executed(schema, "{ hello }")
+    return both(schema, "{ hello }")
 
 
 def native_resolvers(size: int) -> Sides:
@@ -202,12 +188,12 @@ def native_resolvers(size: int) -> Sides:
     root = {"rows": rows_of(DICT, size)}
     members = {owner: {name: native(name) for name in names} for owner, names in FIELDS.items()}
     ours = gqlnb.Schema(SDL, members)
-    return executed(plain_schema(), ROWS, root) | {OURS: lambda: ours.execute(ROWS, root=root)}
+    return both(plain_schema(), ROWS, root) | {OURS: lambda: ours.execute(ROWS, root=root)}
 
 
 def adopted_resolvers(size: int) -> Sides:
     """Call a resolver ``(source, info, **args)`` on every field, both the same."""
-    return executed(plain_schema(), ROWS, {"rows": rows_of(DICT, size)})
+    return both(plain_schema(), ROWS, {"rows": rows_of(DICT, size)})
 
 
 def interface(by: str, size: int) -> Sides:
@@ -225,7 +211,7 @@ def interface(by: str, size: int) -> Sides:
     if by == "is_type_of":
         for name in ("Repository", "Owner"):
             kind(schema, name).is_type_of = partial(is_of, name)
-    return executed(schema, NODES, {"nodes": nodes})
+    return both(schema, NODES, {"nodes": nodes})
 
 
 def is_of(name: str, value: Any, info: Any) -> bool:
@@ -233,33 +219,9 @@ def is_of(name: str, value: Any, info: Any) -> bool:
     return value["kind"] == name  # type: ignore[no-any-return]
 
 
-def coroutines(size: int) -> Sides:
-    """Answer a list of rows, one of whose two fields is resolved by an ``async`` function."""
-    schema = build_schema(SDL)
-
-    async def name(source: Any, info: Any) -> Any:
-        await asyncio.sleep(0)
-        return source["name"]
-
-    kind(schema, "Repository").fields["name"].resolve = name
-    sides = executed(schema, "{ rows { id name } }", {"rows": rows_of(DICT, size)})
-    return {side: partial(in_a_loop, call) for side, call in sides.items()}
-
-
-def in_a_loop(call: Callable[[], Any]) -> Any:
-    """Call an executor as an application on an event loop does."""
-
-    async def awaited() -> Any:
-        return await call()
-
-    # Not asyncio.run: it takes the repr of what is returned, when it resets the signal handler.
-    with closing(asyncio.new_event_loop()) as loop:
-        return loop.run_until_complete(awaited())
-
-
 def introspection(_size: int) -> Sides:
     """Answer the standard introspection query of the schema of the stand-in for GitHub."""
-    return executed(gqlnb.github.schema().graphql, get_introspection_query())
+    return both(gqlnb.github.schema().graphql, get_introspection_query())
 
 
 def first_sight(query: str, size: int) -> Sides:
@@ -338,46 +300,6 @@ def texts(query: str) -> Iterator[str]:
     return (query.replace("{ ", f"{{ a{n}: ", 1) for n in count())
 
 
-def within_limits(query: str, root: Any, members: Any = None) -> Sides:
-    """Execute with and without the limits of a server."""
-    schema = gqlnb.Schema(LIMITED, members or {})
-    limits = Limits()
-    return {
-        OURS: lambda: schema.execute(query, root=root, limits=limits),
-        FREE: lambda: schema.execute(query, root=root),
-    }
-
-
-def limited_hello(_size: int) -> Sides:
-    """Answer the greeting."""
-    return within_limits("{ hello }", None, {"Query": {"hello": lambda *_: "Hello world!"}})
-
-
-def limited_list(size: int) -> Sides:
-    """Answer a list of rows."""
-    return within_limits(ROWS, {"rows": rows_of(DICT, size)})
-
-
-def limited_nested(size: int) -> Sides:
-    """Answer a thousand objects, ten in each list of the one above."""
-    leaves = [{"id": str(n), "name": f"leaf-{n}"} for n in range(size)]
-    middle = [{"id": str(n), "nodes": leaves} for n in range(size)]
-    root = {"nested": [{"id": str(n), "nodes": middle} for n in range(size)]}
-    return within_limits("{ nested { id nodes { id nodes { id name } } } }", root)
-
-
-def limited_resolvers(size: int) -> Sides:
-    """Call a function for every field of a list of rows."""
-    members = {owner: {name: native(name) for name in names} for owner, names in FIELDS.items()}
-    return within_limits(ROWS, {"rows": rows_of(DICT, size)}, members)
-
-
-def limited_interface(size: int) -> Sides:
-    """Answer a list of an interface."""
-    nodes = [{"__typename": "Repository", "id": f"R_{n}", "name": f"r-{n}"} for n in range(size)]
-    return within_limits(NODES, {"nodes": nodes})
-
-
 def memory(size: int) -> Sides:
     """Answer a list of rows, against the answer alone."""
     sides = a_list(DICT, size)
@@ -393,11 +315,6 @@ def listed(name: str, shape: Shape, core: float, hand: float) -> Workload:
 def compared(name: str, sides: Callable[[int], Sides], least: float, size: int = 1) -> Workload:
     """Return a workload that graphql-core executes too."""
     return Workload(name, sides, (Goal(EXECUTE, least),), size, min(size, 100))
-
-
-def limited(name: str, sides: Callable[[int], Sides], most: float, size: int = 1) -> Workload:
-    """Return a workload that is executed without limits too."""
-    return Workload(name, sides, (Goal(FREE, most, most=True),), size, min(size, 10))
 
 
 def first(name: str, query: str, size: int = 1) -> Workload:
@@ -429,7 +346,6 @@ WORKLOADS = [
     compared("interface-typename", partial(interface, "__typename"), 20, MANY),
     compared("interface-resolve-type", partial(interface, "resolve_type"), 10, MANY),
     compared("interface-is-type-of", partial(interface, "is_type_of"), 10, MANY),
-    compared("async", coroutines, 3.5, 1_000),
     compared("introspection", introspection, 5),
     *CLIFFS,
     *ADOPTED,
@@ -446,11 +362,6 @@ WORKLOADS = [
     first("first-list-10", ROWS, 10),
     first("first-list-30", ROWS, 30),
     first("first-list-100", ROWS, 100),
-    limited("limited-hello", limited_hello, 2),
-    limited("limited-list", limited_list, 1.05, 1_000),
-    limited("limited-nested", limited_nested, 1.15, 10),
-    limited("limited-resolvers", limited_resolvers, 1.15, 1_000),
-    limited("limited-interface", limited_interface, 1.15, 1_000),
     Workload("memory", memory, (Goal(RESULT, 1.1, most=True),), 100_000, 2_000, bytes_taken, 1),
 ]
 

@@ -7,22 +7,19 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections import OrderedDict, namedtuple
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import cycle
 from random import Random
 from typing import Any
 
 import graphql
-from graphql import GraphQLScalarType, build_schema, parse
+from graphql import build_schema, parse
 
 import gqlnb.engine
 from tests.benchmarks.measure import EXECUTE, OURS, Goal, Sides, Workload
 
-HAND = "by hand"
 SOME = 1_000  # rows of workloads whose rows are dear
 
 SDL = """
@@ -53,7 +50,7 @@ def field(schema: graphql.GraphQLSchema, owner: str, name: str, resolve: Any) ->
     schema.type_map[owner].fields[name].resolve = resolve  # type: ignore[union-attr]
 
 
-def both(schema: graphql.GraphQLSchema, query: str, root: Any, **more: Any) -> Sides:
+def both(schema: graphql.GraphQLSchema, query: str, root: Any = None, **more: Any) -> Sides:
     """Return both executors at the same parsed document."""
     given = (schema, parse(query), root)
     return {
@@ -62,99 +59,15 @@ def both(schema: graphql.GraphQLSchema, query: str, root: Any, **more: Any) -> S
     }
 
 
-# -- rows of many kinds
-
-
-class Proxy:
-    """An object that reads its attributes from another one."""
-
-    def __init__(self, members: dict[str, Any]) -> None:
-        self._members = members
-
-    def __getattr__(self, name: str) -> Any:
-        try:
-            return self._members[name]
-        except KeyError:
-            raise AttributeError(name) from None
-
-
-class First:
-    """One of two classes of rows."""
-
-    def __init__(self, **members: Any) -> None:
-        self.__dict__.update(members)
-
-
-class Second(First):
-    """The other class of rows."""
-
-
-Pair = namedtuple("Pair", ["id", "name"])
-
-
-def make_pairs(make: Callable[[int], Any], size: int) -> Sides:
-    """Answer rows of two fields."""
-    rows = [make(n) for n in range(size)]
-    read: Callable[[Any, str], Any] = dict.__getitem__ if isinstance(rows[0], dict) else getattr
-
-    def by_hand() -> dict[str, Any]:
-        if read is getattr:
-            return {"rows": [{"id": row.id, "name": row.name} for row in rows]}
-        return {"rows": [{"id": row["id"], "name": row["name"]} for row in rows]}
-
-    root = {"rows": rows}
-    return both(build_schema(SDL), "{ rows { id name } }", root) | {HAND: by_hand}
-
-
 def members_of(n: int) -> dict[str, Any]:
     """Return the members of a row."""
     return {"id": f"R_{n}", "name": f"row-{n}"}
 
 
-ROWS: dict[str, Callable[[int], Any]] = {
-    "ordered-dict": lambda n: OrderedDict(members_of(n)),
-    "getattr": lambda n: Proxy(members_of(n)),
-    "two-classes": lambda n: (First if n % 2 else Second)(**members_of(n)),
-    "namedtuple": lambda n: Pair(**members_of(n)),
-}
-
-
-def custom_scalars(size: int) -> Sides:
-    """Serialize a custom scalar in each row."""
-    schema = build_schema(SDL)
-    scalar: Any = schema.type_map["DateTime"]
-    assert isinstance(scalar, GraphQLScalarType)
-    name = "coerce_output_value" if hasattr(scalar, "coerce_output_value") else "serialize"
-    setattr(scalar, name, datetime.isoformat)
-    start = datetime(2026, 1, 1, tzinfo=UTC)
-    rows = [{"id": f"R_{n}", "at": start + timedelta(seconds=n)} for n in range(size)]
-
-    def by_hand() -> dict[str, Any]:
-        return {"rows": [{"id": row["id"], "at": row["at"].isoformat()} for row in rows]}
-
-    return both(schema, "{ rows { id at } }", {"rows": rows}) | {HAND: by_hand}
-
-
-def enums(size: int) -> Sides:
-    """Answer an enum in each row."""
-    colors = ("RED", "GREEN", "BLUE")
-    rows = [{"id": f"R_{n}", "color": colors[n % 3]} for n in range(size)]
-
-    def by_hand() -> dict[str, Any]:
-        return {"rows": [{"id": row["id"], "color": row["color"]} for row in rows]}
-
-    return both(build_schema(SDL), "{ rows { id color } }", {"rows": rows}) | {HAND: by_hand}
-
-
 def aliases(size: int) -> Sides:
     """Answer one field under twenty aliases in each row."""
-    rows = [members_of(n) for n in range(size)]
-    names = [f"a{n}" for n in range(20)]
-    query = "{ rows { " + " ".join(f"{name}: name" for name in names) + " } }"
-    members = ", ".join(f"'{name}': row['name']" for name in names)
-    by_hand = eval(f"lambda rows: {{'rows': [{{{members}}} for row in rows]}}")
-    sides = both(build_schema(SDL), query, {"rows": rows})
-    return sides | {HAND: partial(by_hand, rows)}
+    query = "{ rows { " + " ".join(f"a{n}: name" for n in range(20)) + " } }"
+    return both(build_schema(SDL), query, {"rows": [members_of(n) for n in range(size)]})
 
 
 def wide(size: int) -> Sides:
@@ -166,10 +79,7 @@ def wide(size: int) -> Sides:
     schema = build_schema(f"type Query {{ rows: [Row!]! }} type Row {{ {fields} }}")
     values = ("text", 7, 1.5)
     rows = [{name: values[n % 3] for n, name in enumerate(names)} for _ in range(size)]
-    members = ", ".join(f"'{name}': row['{name}']" for name in names)
-    by_hand = eval(f"lambda rows: {{'rows': [{{{members}}} for row in rows]}}")
-    sides = both(schema, f"{{ rows {{ {' '.join(names)} }} }}", {"rows": rows})
-    return sides | {HAND: partial(by_hand, rows)}
+    return both(schema, f"{{ rows {{ {' '.join(names)} }} }}", {"rows": rows})
 
 
 def unions(size: int) -> Sides:
@@ -180,19 +90,8 @@ def unions(size: int) -> Sides:
         else {"__typename": "Dog", "name": f"d{n}", "bark": "woof"}
         for n in range(size)
     ]
-
-    def by_hand() -> dict[str, Any]:
-        return {
-            "pets": [
-                {"name": pet["name"], "lives": pet["lives"]}
-                if pet["__typename"] == "Cat"
-                else {"name": pet["name"], "bark": pet["bark"]}
-                for pet in pets
-            ]
-        }
-
     query = "{ pets { ... on Cat { name lives } ... on Dog { name bark } } }"
-    return both(build_schema(SDL), query, {"pets": pets}) | {HAND: by_hand}
+    return both(build_schema(SDL), query, {"pets": pets})
 
 
 # -- lists of leaves
@@ -200,29 +99,13 @@ def unions(size: int) -> Sides:
 
 def flat(size: int) -> Sides:
     """Answer a list of integers."""
-    numbers = list(range(size))
-    sides = both(build_schema(SDL), "{ numbers }", {"numbers": numbers})
-    return sides | {HAND: lambda: {"numbers": [n for n in numbers]}}  # noqa: C416
+    return both(build_schema(SDL), "{ numbers }", {"numbers": list(range(size))})
 
 
 def nested(size: int) -> Sides:
     """Answer integers three levels deep, ten in each list."""
     deep = [[list(range(10)) for _ in range(10)] for _ in range(max(1, size // 100))]
-
-    def by_hand() -> dict[str, Any]:
-        return {"deep": [[[n for n in one] for one in two] for two in deep]}  # noqa: C416
-
-    return both(build_schema(SDL), "{ deep }", {"deep": deep}) | {HAND: by_hand}
-
-
-def tags(size: int) -> Sides:
-    """Answer a list of five strings in each row."""
-    rows = [{"id": f"R_{n}", "tags": ["a", "b", "c", "d", "e"]} for n in range(size)]
-
-    def by_hand() -> dict[str, Any]:
-        return {"rows": [{"id": row["id"], "tags": [t for t in row["tags"]]} for row in rows]}  # noqa: C416
-
-    return both(build_schema(SDL), "{ rows { id tags } }", {"rows": rows}) | {HAND: by_hand}
+    return both(build_schema(SDL), "{ deep }", {"deep": deep})
 
 
 # -- resolvers, arguments and variables
@@ -236,15 +119,9 @@ FILTER = {"text": "x", "tags": ["b", "c"], "inner": {"text": "y"}}
 def small_operation(_size: int) -> Sides:
     """Answer one object by a resolver with three variables, one an input object."""
     schema = build_schema(SDL)
-    found = {"id": "R_1", "name": "row-1"}
-    field(schema, "Query", "item", lambda source, info, **args: found)
+    field(schema, "Query", "item", lambda source, info, **args: members_of(1))
     variables = {"id": "R_1", "first": 5, "filter": FILTER}
-
-    def by_hand() -> dict[str, Any]:
-        row = schema.type_map["Query"].fields["item"].resolve(None, None, **variables)
-        return {"item": {"id": row["id"], "name": row["name"]}}
-
-    return both(schema, SMALL, None, variable_values=variables) | {HAND: by_hand}
+    return both(schema, SMALL, None, variable_values=variables)
 
 
 def included(_size: int) -> Sides:
@@ -287,12 +164,6 @@ def resolved(query: str, owner_field: str, resolve: Any, variables: Any, size: i
     return both(schema, query, {"rows": rows}, variable_values=variables)
 
 
-def fail(_source: Any, _info: Any) -> Any:
-    """Fail like a resolver that finds nothing."""
-    msg = "not found"
-    raise LookupError(msg)
-
-
 def generator(size: int) -> Sides:
     """Answer rows from a generator, as a resolver that reads a file returns them."""
     schema = build_schema(SDL)
@@ -302,11 +173,7 @@ def generator(size: int) -> Sides:
         yield from rows
 
     field(schema, "Query", "rows", generate)
-
-    def by_hand() -> dict[str, Any]:
-        return {"rows": [{"id": r["id"], "name": r["name"]} for r in generate(None, None)]}
-
-    return both(schema, "{ rows { id name } }", None) | {HAND: by_hand}
+    return both(schema, "{ rows { id name } }", None)
 
 
 # -- awaitables
@@ -381,39 +248,19 @@ def row(name: str, sides: Callable[[int], Sides], size: int = 1, core: float = 1
     return Workload(name, sides, (Goal(EXECUTE, core),), size, min(size, 50), text=text_with_errors)
 
 
-def plain(name: str, sides: Callable[[int], Sides], size: int) -> Workload:
-    """Return a workload of plain data.
-
-    It should be ten times as fast as graphql-core or take 1.5 times as long as the loop by hand,
-    and in any case not take more than twice as long as the loop.
-    """
-    either = (Goal(EXECUTE, 10), Goal(HAND, 1.5, most=True))
-    most = (Goal(HAND, 2, most=True),)
-    return Workload(name, sides, most, size, min(size, 50), text=text_with_errors, either=either)
-
-
 ROW_FILTERED = "query ($filter: Filter) { rows { id filtered(filter: $filter) } }"
 CLIFFS = [
-    *(plain(name, partial(make_pairs, make), 10_000) for name, make in ROWS.items()),
-    plain("custom-scalar", custom_scalars, 10_000),
-    plain("enums", enums, 10_000),
-    plain("aliases", aliases, SOME),
-    plain("wide", wide, SOME),
-    plain("unions", unions, 10_000),
-    plain("leaves-flat", flat, 100_000),
-    plain("leaves-nested", nested, 100_000),
-    plain("leaves-rows", tags, 10_000),
-    plain("generator", generator, 10_000),
+    row("aliases", aliases, SOME),
+    row("wide", wide, SOME),
+    row("unions", unions, 10_000),
+    row("leaves-flat", flat, 100_000),
+    row("leaves-nested", nested, 100_000),
+    row("generator", generator, 10_000),
     row("small-variables", small_operation, core=5),
     row("include-random", included, core=5),
     row("mutations", mutations, core=5),
-    row("error-rows", partial(resolved, "{ rows { id failing } }", "failing", fail, None), SOME,
-     core=5),
     row("resolver-input-object", partial(resolved, ROW_FILTERED, "filtered", lambda s, i, **args: 1,
      {"filter": FILTER}), SOME),
-    row("resolver-variable",
-     partial(resolved, "query ($size: Int) { rows { id sized(size: $size) } }", "sized", lambda s,
-     i, size: size, {"size": 3}), SOME),
     row("resolver-path", partial(resolved, "{ rows { id path } }", "path", lambda s,
      info: str(info.path.key), None), SOME),
     # Nearly all of it is the event loop's time: asyncio.gather of these coroutines alone is 3.1

@@ -1,42 +1,33 @@
 """Benchmarks of frames: ``python tests/benchmarks/frames.py [names...]``.
 
-The client's road is measured twice over an HTTP server of the standard library, a process of its
-own. In ``http`` each side asks it each time, so that both receive the bytes; the figures hold the
-processor time that the asking process takes for that too. In the other ``client`` workloads one
-response has come over that road and is handed to the client again and again, so that receiving is
-in no figure: ours is all of ``Client.execute`` but the socket, the rival's what follows the bytes.
+In the ``client`` workloads a transport hands a response to the client again and again, so that
+receiving is in no figure: ours is all of ``Client.execute`` but the socket, the rival's what
+follows the bytes.
 """
 
 from __future__ import annotations
 
-import atexit
 import io
 import json
 import subprocess
 import sys
 from functools import partial
-from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import orjson
 import pandas as pd
 import pyarrow.json
-import requests
-from graphql import build_schema, parse, validate
+from graphql import build_schema
 
 from gqlnb import Client, Schema
 from gqlnb.document.document import Document
-from gqlnb.result.decoder import decode_envelope, get_row_decoders
+from gqlnb.http.messages import Response
 from gqlnb.result.result import Result
-from gqlnb.result.shape import build_shape
-from gqlnb.result.tables import get_read_plan
 from tests.benchmarks.measure import OURS, Costs, Goal, Sides, Workload, main
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from gqlnb.http.messages import Request, Response
+    from gqlnb.http.messages import Request
 
 NORMALIZE = "json + json_normalize"
 LOADS = "json.loads"
@@ -44,10 +35,8 @@ ARROW = "pyarrow.json"
 ORJSON = "orjson + DataFrame"
 HAND = "by hand"
 BYTES = "the bytes"
-PARSING = "parse + validate"
 MANY = 100_000
 SEVERAL = 1_000  # edges: an answer that is large enough for its data to wait
-COLUMNS = 100
 WIDE_ROWS = 500
 KIB = 1024
 ROOT = Path(__file__).parents[2]
@@ -121,50 +110,14 @@ def values(frame: pd.DataFrame) -> str:
 
 # -- the client's road
 
-SERVE = """
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from tests.benchmarks.frames import body_of
-
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def do_POST(self):
-        self.rfile.read(int(self.headers["Content-Length"]))
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(BODY)))
-        self.end_headers()
-        self.wfile.write(BODY)
-
-    def log_message(self, *_):
-        pass
-
-BODY = body_of(SIZE)
-server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-print(server.server_port, flush=True)
-server.serve_forever()
-"""
-
-
-def endpoint(size: int) -> str:
-    """Start a server that answers with as many edges, in a process that ends with this one."""
-    server = subprocess.Popen(
-        [sys.executable, "-c", f"SIZE = {size}{SERVE}"], cwd=ROOT, stdout=subprocess.PIPE, text=True
-    )
-    atexit.register(server.communicate)
-    atexit.register(server.terminate)
-    assert server.stdout is not None
-    return f"http://127.0.0.1:{server.stdout.readline().strip()}/graphql"
-
 
 class Came:
-    """A transport that hands over a response that has come over HTTP."""
+    """A transport that hands over a response as it comes over HTTP."""
 
     source = "benchmark"
 
     def __init__(self, size: int) -> None:
-        with Client(endpoint(size)) as client:
-            self.response = client.execute(SEARCH).response
+        self.response = Response(200, {"content-type": "application/json"}, body_of(size))
 
     def send(self, _request: Request) -> Response:
         """Return the response."""
@@ -176,17 +129,6 @@ class Came:
 
     def close(self) -> None:
         """Do nothing."""
-
-
-def over_http(size: int) -> Sides:
-    """Ask a server and make a frame of its answer, receiving it included on both sides."""
-    url = endpoint(size)
-    client, session = Client(url, schema=build_schema(SDL)), requests.Session()
-    asked = {"query": SEARCH}
-    return {
-        OURS: lambda: client.execute(SEARCH).frame(),
-        NORMALIZE: lambda: normalized(session.post(url, json=asked, timeout=60).content),
-    }
 
 
 def of_a_response(size: int) -> Sides:
@@ -275,37 +217,6 @@ def of_rows(names: tuple[str, ...], size: int) -> Sides:
     }
 
 
-def new_documents(size: int) -> Sides:
-    """Make shape and decoders of documents never seen before, against checking a document."""
-    fields = " ".join(f"f{n}: {('Int', 'String!', 'Float', 'ID!')[n % 4]}" for n in range(size))
-    schema = build_schema(f"type Query {{ rows: [Row] }} type Row {{ {fields} }}")
-    texts = selections(size)
-    documents = (Document(text, ast, ast.definitions[0], schema) for text, ast in texts)
-    parsing = selections(size)
-
-    def ours() -> int:
-        shape = build_shape(next(documents))
-        assert shape is not None
-        plan = get_read_plan(shape, frozenset({"rows"}), "rows")
-        get_row_decoders(plan)
-        decode_envelope(b'{"data":{"rows":[]}}', shape)  # makes the decoder of the response
-        return len(plan.wanted["rows"].columns)
-
-    def theirs() -> int:
-        text, _ = next(parsing)
-        assert validate(schema, parse(text)) == []
-        return size
-
-    return {OURS: ours, PARSING: theirs}
-
-
-def selections(size: int) -> Iterator[tuple[str, Any]]:
-    """Yield one selection of as many columns after the other, parsed."""
-    for number in count():
-        text = f"{{ rows {{ {' '.join(f'a{number}_{n}: f{n}' for n in range(size))} }} }}"
-        yield text, parse(text)
-
-
 def memory(size: int) -> Sides:
     """Make a frame of bytes, against the bytes."""
     body, asked = body_of(size), document()
@@ -317,18 +228,8 @@ def peaks(sides: Sides, rounds: int) -> Costs:
 
     The process is asked, not Python: Arrow and msgspec allocate on their own.
     """
-    return peaks_by("peak", sides, rounds)
-
-
-def client_peaks(sides: Sides, rounds: int) -> Costs:
-    """Do as :func:`peaks`, for the frame of a client."""
-    return peaks_by("client_peak", sides, rounds)
-
-
-def peaks_by(name: str, sides: Sides, rounds: int) -> Costs:
-    """Return what a function of this module says, each time in a process of its own."""
     size = len(sides[OURS]())
-    code = f"from tests.benchmarks.frames import {name}; print({name}({size}))"
+    code = f"from tests.benchmarks.frames import peak; print(peak({size}))"
     found = []
     for _ in range(rounds):
         command = [sys.executable, "-c", code]
@@ -338,29 +239,19 @@ def peaks_by(name: str, sides: Sides, rounds: int) -> Costs:
 
 
 def peak(size: int) -> int:
-    """Return the bytes that this process holds at most while it makes a frame, body included."""
-    asked = document()
-    Result.from_bytes(body_of(3), asked).frame()
-    body = body_of(size)
-    return highest(lambda: Result.from_bytes(body, asked), size) + len(body)
+    """Return the bytes that this process holds at most while a client makes a frame of a response.
 
-
-def client_peak(size: int) -> int:
-    """Do as :func:`peak`, from when a client has received the response to when it has the frame."""
+    Those of the response are among them.
+    """
     schema, came = build_schema(SDL), Came(size)
     assert len(Client(Came(SEVERAL), schema=schema).execute(SEARCH).frame())  # all is imported
     client = Client(came, schema=schema)
-    return highest(lambda: client.execute(SEARCH), size) + len(came.response.body)
-
-
-def highest(ask: Callable[[], Result], size: int) -> int:
-    """Return how many bytes this process takes at most, beyond those it has, to make a frame."""
     Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # forget the highest mark
     before = status("VmRSS")
-    result = ask()
+    result = client.execute(SEARCH)
     assert len(result.frame()) == size
     assert "data" not in vars(result)
-    return status("VmHWM") - before
+    return status("VmHWM") - before + len(came.response.body)
 
 
 def status(name: str) -> int:
@@ -385,14 +276,9 @@ WORKLOADS = [
     framed("rows", partial(of_rows, tuple(ROW_TYPES)), (Goal(HAND, 1.5, most=True),)),
     framed("rows-text", partial(of_rows, ("text",)), (Goal(HAND, 1.5, most=True),)),
     framed("rows-numbers", partial(of_rows, ("count", "size")), (Goal(HAND, 1.5, most=True),)),
-    Workload("new-document", new_documents, (Goal(PARSING, 1, most=True),), COLUMNS, COLUMNS,
-     text=str),
     framed("client", of_a_response, (Goal(NORMALIZE, 12),), small=SEVERAL),
-    framed("http", over_http, (Goal(NORMALIZE, 10),), small=SEVERAL),
     Workload("client-data", data_of_a_response, (Goal(LOADS, 1.15, most=True),), MANY, SEVERAL,
      rounds=9, text=json.dumps),
-    Workload("client-memory", memory, (Goal(BYTES, 3, most=True),), MANY, 30_000, client_peaks, 5,
-     values),
     Workload("memory", memory, (Goal(BYTES, 3, most=True),), MANY, 30_000, peaks, 5, values),
 ]  # fmt: skip
 

@@ -136,8 +136,6 @@ class Workload:
         Builds who answers, of a size.
     goals
         What we should reach, by side: all of them.
-    either
-        Further goals, of which one is enough.
     size, small
         How many items there are, and how many in the test suite.
     costs
@@ -156,7 +154,6 @@ class Workload:
     costs: Callable[[Sides, int], Costs] = times
     rounds: int = ROUNDS
     text: Callable[[Any], str] = field(default=lambda answer: text(answer))  # noqa: PLW0108 - it is defined below
-    either: tuple[Goal, ...] = ()
 
 
 def measured(workload: Workload, size: int, rounds: int) -> Costs:
@@ -213,7 +210,7 @@ def apart(script: str, workload: Workload, rounds: int) -> Costs:
 def figures(workload: Workload, costs: Costs) -> list[dict[str, Any]]:
     """Return the ratio for each goal, and what it was made from."""
     found = []
-    for goal in (*workload.goals, *workload.either):
+    for goal in workload.goals:
         ours, theirs = costs[OURS], costs[goal.against]
         ratio = goal.ratio(median(ours), median(theirs))
         each = [goal.ratio(a, b) for a, b in zip(ours, theirs, strict=True)]
@@ -228,11 +225,6 @@ def figures(workload: Workload, costs: Costs) -> list[dict[str, Any]]:
                 "times as fast": median(theirs) / median(ours),
             }
         )
-    either = found[len(workload.goals) :]
-    is_met = any(figure["met"] for figure in either)
-    for figure in either:
-        figure["goal"] += ", one of these"
-        figure["met"] = is_met
     return found
 
 

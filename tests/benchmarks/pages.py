@@ -89,9 +89,6 @@ NESTED = f"""query Owners($first: Int!, $after: String) {{
 FURTHER = f"""query Items($id: ID!, $after: String) {{
   node(id: $id) {{ ... on Owner {{ items(first: {PAGE}, after: $after) {{
     pageInfo {{ hasNextPage endCursor }} nodes {{ id name size }} }} }} }} }}"""
-COUNTED = """query Owners($first: Int!, $after: String) {
-  owners(first: $first, after: $after) {
-    totalCount pageInfo { hasNextPage endCursor } nodes { id name } } }"""
 FLAT = """query Owners($first: Int!, $after: String) {
   owners(first: $first, after: $after) {
     pageInfo { hasNextPage endCursor } nodes { id name } } }"""
@@ -146,33 +143,6 @@ def nested(size: int) -> Sides:
         return {"owners": {"pageInfo": page["pageInfo"], "nodes": rows}}
 
     return {OURS: lambda: client.execute_all(NESTED, {"first": PAGE}).data, GQL: by_hand}
-
-
-def counted(size: int) -> Sides:
-    """Ask for one connection whose cursors are offsets, and that says how many items it has."""
-    return flat(size, COUNTED)
-
-
-def flat(size: int, text: str = FLAT) -> Sides:
-    """Ask for one connection, whose pages need each other: nothing can be asked for at once."""
-    from gql import gql
-
-    url = endpoint(size, 1, 0.02)
-    client, session = Client(url), gql_session(url)
-    assert client.schema
-
-    def by_hand() -> dict[str, Any]:
-        rows, after = [], None
-        while True:
-            request = gql(text)
-            request.variable_values = {"first": PAGE, "after": after}
-            page = session.execute(request)["owners"]
-            rows += page["nodes"]
-            if not page["pageInfo"]["hasNextPage"]:
-                return {"owners": page | {"nodes": rows}}
-            after = page["pageInfo"]["endCursor"]
-
-    return {OURS: lambda: client.execute_all(text, {"first": PAGE}).data, GQL: by_hand}
 
 
 def rows(size: int) -> Sides:
@@ -230,8 +200,6 @@ def elapsed(sides: Sides, rounds: int, clock: Callable[[], float] = perf_counter
 
 WORKLOADS = [
     Workload("nested", nested, (Goal(GQL, 3),), 30, 11, elapsed, 7),
-    Workload("counted", counted, (Goal(GQL, 3),), 600, 60, elapsed, 7),
-    Workload("flat", flat, (Goal(GQL, 1),), 300, 30, elapsed, 7),
     Workload("rows", rows, (Goal(LOOP, 1.2, most=True),), 100_000, 300,
      partial(elapsed, clock=process_time), 5),
     Workload("memory", whole, (Goal(RESULT, 1.5, most=True),), 20_000, 300, bytes_taken, 1),

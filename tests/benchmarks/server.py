@@ -31,7 +31,6 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from tests.benchmarks.measure import UnequalError
-from tests.benchmarks.server_attacks import read_exact_cpu_seconds
 
 __all__ = ["WORKLOADS", "Load", "Workload", "main", "measured", "ratios"]
 
@@ -45,7 +44,6 @@ TUNED = ("ariadne, tuned", "strawberry, tuned")
 HELLO = "{ hello }"
 NODES = "{ nodes { id name stars owner { login } } }"
 LONG = "{ long { id name count score ok } }"
-SLOW = "{ slow }"
 
 # What wrk sends, and what it tells when it is done. A new text each time is an alias counted up; no
 # two runs begin at the same number.
@@ -63,8 +61,8 @@ end
 done = function(summary, latency)
   local errors = summary.errors
   io.write(string.format(
-    '\\n{"requests": %%d, "microseconds": %%d, "p50": %%f, "p99": %%f, "failed": %%d}\\n',
-    summary.requests, summary.duration, latency:percentile(50), latency:percentile(99),
+    '\\n{"requests": %%d, "microseconds": %%d, "p99": %%f, "failed": %%d}\\n',
+    summary.requests, summary.duration, latency:percentile(99),
     errors.connect + errors.read + errors.write + errors.status + errors.timeout))
 end
 """
@@ -179,32 +177,22 @@ def rate(side: Endpoint, load: Load, seconds: int) -> float:
     return counted["requests"] / counted["microseconds"] * 1e6
 
 
+def read_cpu_seconds(pid: int) -> float:
+    """Return the CPU seconds of the threads of a process, to the nanosecond."""
+    files = Path(f"/proc/{pid}/task").glob("*/schedstat")
+    return sum(int(file.read_text().split()[0]) for file in files) / 1e9
+
+
 def cpu(side: Endpoint, load: Load, seconds: int) -> float:
     """Return the CPU seconds of the server for each answer."""
-    before = read_exact_cpu_seconds(side.pid)
+    before = read_cpu_seconds(side.pid)
     counted = wrk(side, load, seconds)
-    return (read_exact_cpu_seconds(side.pid) - before) / counted["requests"]
-
-
-def p50(side: Endpoint, load: Load, seconds: int) -> float:
-    """Return the median of the seconds an answer takes, idle."""
-    return wrk(side, load, seconds)["p50"] / 1e6
+    return (read_cpu_seconds(side.pid) - before) / counted["requests"]
 
 
 def p99(side: Endpoint, load: Load, seconds: int) -> float:
     """Return the seconds within which 99 of 100 answers came."""
     return wrk(side, load, seconds)["p99"] / 1e6
-
-
-def p50_beside(side: Endpoint, load: Load, seconds: int) -> float:
-    """Return the median of the seconds an answer takes while four clients ask for a slow one."""
-    beside = Load(SLOW, connections=4)
-    with tempfile.NamedTemporaryFile("w", suffix=".lua") as script:
-        script.write(beside.script(0))
-        script.flush()
-        command = ["wrk", "-t1", "-c4", f"-d{seconds + 1}s", "-s", script.name, side.url]
-        with subprocess.Popen(command, stdout=subprocess.DEVNULL):
-            return p50(side, load, seconds)
 
 
 Measure = Callable[[Endpoint, Load, int], float]
@@ -225,9 +213,7 @@ class Workload:
     others
         The sides we are compared with.
     measure
-        What is measured of us.
-    reference
-        What is measured of the others.
+        What is measured of each side.
     """
 
     name: str
@@ -235,7 +221,6 @@ class Workload:
     reach: float
     others: tuple[str, ...]
     measure: Measure = rate
-    reference: Measure = rate
 
     def met(self, ratio: float) -> bool:
         """Tell whether a ratio is good enough."""
@@ -247,14 +232,13 @@ class Workload:
 
 WORKLOADS = [
     Workload("hello", Load(), 1.3, (BARE,)),
-    Workload("hello-cpu", Load(), 1 / 1.3, (BARE,), cpu, cpu),
+    Workload("hello-cpu", Load(), 1 / 1.3, (BARE,), cpu),
     Workload("hello-32", Load(connections=32), 1.3, (BARE,)),
-    Workload("hello-32-cpu", Load(connections=32), 1 / 1.3, (BARE,), cpu, cpu),
+    Workload("hello-32-cpu", Load(connections=32), 1 / 1.3, (BARE,), cpu),
     Workload("new-32", Load(connections=32, new=True), 1.0, DEFAULT),
     Workload("list", Load(NODES), 15.0, TUNED),
-    Workload("list-p99", Load(NODES), 1.0, TUNED, p99, p99),
-    Workload("long-cpu", Load(LONG), 1.5, (BY_HAND,), cpu, cpu),
-    Workload("beside-slow", Load(), 2.0, (OURS,), p50_beside, p50),
+    Workload("list-p99", Load(NODES), 1.0, TUNED, p99),
+    Workload("long-cpu", Load(LONG), 1.5, (BY_HAND,), cpu),
 ]
 
 
@@ -266,18 +250,16 @@ def measured(workload: Workload, rounds: int, seconds: int) -> dict[str, list[fl
     UnequalError
         If one of them has not.
     """
-    turns: list[tuple[str, str, Measure]] = [("we", OURS, workload.measure)]
-    turns += [(side, side, workload.reference) for side in workload.others]
-    taken: dict[str, list[float]] = {name: [] for name, _, _ in turns}
+    sides = (OURS, *workload.others)
+    taken: dict[str, list[float]] = {side: [] for side in sides}
     with share_processor(), ExitStack() as stack:
-        sides = dict.fromkeys(side for _, side, _ in turns)
         served = {side: stack.enter_context(started(side)) for side in sides}
         compare(workload, served)
-        for _, side, measure in turns:
-            measure(served[side], workload.load, 1)  # warm
+        for side in sides:
+            workload.measure(served[side], workload.load, 1)  # warm
         for turn in range(rounds):
-            for name, side, measure in turns if turn % 2 else reversed(turns):
-                taken[name].append(measure(served[side], workload.load, seconds))
+            for side in sides if turn % 2 else reversed(sides):
+                taken[side].append(workload.measure(served[side], workload.load, seconds))
     return taken
 
 
@@ -300,7 +282,7 @@ def ratios(workload: Workload, taken: dict[str, list[float]]) -> tuple[str, list
     """Return the best of the others, and our ratio to it in each round."""
     best = max if workload.measure is rate else min
     against = best(workload.others, key=lambda side: median(taken[side]))
-    pairs = zip(taken["we"], taken[against], strict=True)
+    pairs = zip(taken[OURS], taken[against], strict=True)
     return against, [ours / theirs for ours, theirs in pairs]
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import socket
 import sys
-import time
 import warnings
 from collections.abc import Callable
 from functools import lru_cache
@@ -25,11 +24,10 @@ __all__ = ["SIDES"]
 
 NODES = 1000  # of the list
 LONG = 10_000  # rows of the list of plain values
-PAUSE = 0.05  # seconds the slow resolver sleeps
 KEPT = 512  # documents that a tuned peer keeps, as many as we do
 ANSWER = b'{"data":{"hello":"Hello world!"}}'
 SDL = """
-type Query { hello: String slow: String nodes: [Node!]! long: [Row!]! }
+type Query { hello: String nodes: [Node!]! long: [Row!]! }
 type Row { id: ID! name: String count: Int score: Float ok: Boolean }
 type Node { id: ID! name: String! stars: Int! owner: Owner! }
 type Owner { login: String! }
@@ -57,12 +55,6 @@ def plain_rows() -> list[dict[str, Any]]:
 def hello(*_: Any) -> str:
     """Answer at once."""
     return "Hello world!"
-
-
-def slow(*_: Any) -> str:
-    """Answer as something does that waits for a disk or another machine."""
-    time.sleep(PAUSE)
-    return "late"
 
 
 def bare() -> App:
@@ -114,7 +106,7 @@ def our_schema() -> Any:
     from gqlnb.engine.schema import Schema
 
     found, long = rows(dict), plain_rows()
-    nodes = {"hello": hello, "slow": slow, "nodes": lambda *_: found, "long": lambda *_: long}
+    nodes = {"hello": hello, "nodes": lambda *_: found, "long": lambda *_: long}
     return Schema(SDL, {"Query": nodes})
 
 
@@ -125,7 +117,6 @@ def ariadne(**options: Any) -> App:
 
     query, found = QueryType(), rows(dict)
     query.set_field("hello", hello)
-    query.set_field("slow", slow)
     query.set_field("nodes", lambda *_: found)
     return GraphQL(make_executable_schema(SDL, query), **options)  # type: ignore[no-any-return]
 
@@ -162,7 +153,6 @@ def strawberry(*extensions: Any) -> App:
     nodes.__annotations__["return"] = list[node]  # type: ignore[valid-type]
     members = {
         "hello": library.field(resolver=greeting),
-        "slow": library.field(resolver=late),
         "nodes": library.field(resolver=nodes),
     }
     query = library.type(type("Query", (), members))
@@ -172,11 +162,6 @@ def strawberry(*extensions: Any) -> App:
 def greeting() -> str | None:
     """Answer at once."""
     return hello()
-
-
-def late() -> str | None:
-    """Answer late."""
-    return slow()
 
 
 def strawberry_tuned() -> App:

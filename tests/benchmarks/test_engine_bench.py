@@ -27,7 +27,7 @@ def test_unequal_responses_are_not_measured(name):
 def test_responses_with_errors_are_not_measured():
     """Also if both sides have the same errors."""
     schema = build_schema(engine.SDL)
-    failing = replace(WORKLOADS[0], sides=lambda size: engine.executed(schema, engine.ROWS))
+    failing = replace(WORKLOADS[0], sides=lambda size: engine.both(schema, engine.ROWS))
     with pytest.raises(UnequalError, match="Cannot return null"):
         measure.measured(failing, 2, rounds=1)
 

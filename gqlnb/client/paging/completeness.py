@@ -186,6 +186,7 @@ def _verify_end(cursor: ListCursor, following: object, *, cut: bool) -> str | No
     A full page is followed by a request for the next one, which must be empty: there are endpoints
     that compute ``hasNextPage`` from an estimated count, or do not compute it at all. So is a page
     beside a larger count: Datasette 2.2 reports the end of 2,350 rows after none or a few of them.
+    So is a first page of 100 rows, or another usual limit, where more were requested.
     """
     place, evidence, field = cursor.place, cursor.evidence, cursor.field
     last = detect_offset_format(following, place.received)
@@ -196,7 +197,7 @@ def _verify_end(cursor: ListCursor, following: object, *, cut: bool) -> str | No
     is_short = is_counted and cursor.got != evidence.total and not is_at_cap
     evidence.is_verifying = evidence.is_probing = (
         field.outer is None
-        and (is_short if is_counted else cursor.has_full_page)
+        and (is_short if is_counted else cursor.is_likely_full)
         and (evidence.last_length > 0 or place.pages == 1)
         and not (cut or field.is_bounded or field.backward)
         and cursor.reachable
@@ -219,6 +220,7 @@ def _follow_number(
     # A sign of the end that a further page contradicted says nothing of the pages after it, either.
     more = None if evidence.pages_after_end else _read_has_more(cursor, page)
     size, length, full = place.requested_size, evidence.last_length, cursor.has_full_page
+    is_full = cursor.is_likely_full
     if more is False and cursor.field.has_separate_lists:
         # It may describe another of the lists. After an empty or a short page there is no doubt.
         more = None if any(is_likely_truncated(each, size) for each in evidence.lengths) else False
@@ -235,7 +237,7 @@ def _follow_number(
         over = not (full or first or any(each.repeated for each in cursor.filters))
     # There are endpoints that declare such a sign and never fill it, even beside a larger count.
     can_verify = can_verify and cursor.reachable and not cut and place.pages == 1
-    evidence.is_verifying = more is False and can_verify and (full if left is None else left > 0)
+    evidence.is_verifying = more is False and can_verify and (is_full if left is None else left > 0)
     if (more is False and not evidence.is_verifying) or (more is None and over):
         return COMPLETE
     if length == 0:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import pytest
@@ -745,3 +746,31 @@ def test_a_sign_that_may_never_be_filled_proves_no_end_of_a_full_page(size):
     with pytest.warns(UserWarning, match="allows no more than 20 rows"):
         result = client.execute_all("{ rows { items { id } } }", progress=False)
     assert not result.report.complete
+
+
+@pytest.mark.parametrize("size", [150, 500, 1000])
+@pytest.mark.parametrize("count", [97, 100, 230])
+@pytest.mark.parametrize("position", ["after: String", "offset: Int", "page: Int"])
+def test_an_end_beside_100_rows_of_a_larger_size_proves_nothing(size, count, position):
+    """The service returns at most 100 rows, and compares them with the size that was requested."""
+    sdl = f"type Query {{ rows(first: Int, {position}): Page! }} type Row {{ id: ID! }}"
+    sdl += "type Page { pageInfo: Info! nodes: [Row!]! } "
+    sdl += "type Info { hasNextPage: Boolean! endCursor: String }"
+
+    def resolve(args: dict[str, Any]) -> dict[str, Any]:
+        most = min(args["first"], 100)
+        start = args.get("offset") or int(args.get("after") or ((args.get("page") or 1) - 1) * most)
+        rows = [{"id": str(n)} for n in range(start, min(start + most, count))]
+        info = {"hasNextPage": len(rows) == args["first"], "endCursor": str(start + len(rows))}
+        return {"pageInfo": info, "nodes": rows}
+
+    client, asked = build_client(sdl, resolve)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        result = client.execute_all(
+            f"{{ rows(first: {size}) {{ nodes {{ id }} }} }}", progress=False
+        )
+    rows = [row["id"] for row in result.data["rows"]["nodes"]]
+    assert rows == [str(n) for n in range(count)]
+    assert result.report.complete or count > 100
+    assert len(asked) == 1 or count >= 100

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from gqlnb import Client, Schema
+from tests.client.paging.lists import build_page, read_rows
+from tests.client.paging.lists import fetch as fetch_result
 
 ROWS = [{"id": f"n{n}", "name": f"n{n}"} for n in range(130)]
 INFO = "pageInfo: Info! } type Info { hasNextPage: Boolean endCursor: String }"
 NUMBERED = "type Query { rows(page: Int, perPage: Int): Page }"
 FOLLOWED = "type Query { rows(first: Int, after: String, last: Int): Page }"
 ROW = "type Row { id: ID! name: String }"
-MOST_REQUESTS = 60
 
 
 def deny(*_: Any) -> Any:
@@ -24,20 +24,13 @@ def deny(*_: Any) -> Any:
 
 def fetch(sdl: str, resolve: Any, text: str, types: Any = None) -> tuple[list[str], Any]:
     """Return the names of all rows of `rows`, and the result."""
-    schema = Schema(sdl, {"Query": {"rows": lambda _r, args, _c: resolve(args)}, **(types or {})})
-    result = Client(schema).execute_all(text, progress=False, max_requests=MOST_REQUESTS)
-    page = result.data["rows"]
-    if isinstance(page, dict):
-        page = next(value for value in page.values() if isinstance(value, list))
-    return [row.get("node", row)["name"] for row in page], result
+    result = fetch_result(sdl, resolve, text, types)
+    return [row["name"] for row in read_rows(result)], result
 
 
 def cut_from(args: dict[str, Any], rows: list[dict[str, str]] = ROWS) -> dict[str, Any]:
     """Return a page behind a cursor that is an offset."""
-    start = int(args.get("after") or 0)
-    page = rows[start : start + 20]
-    info = {"hasNextPage": start + 20 < len(rows), "endCursor": str(start + 20)}
-    return {"nodes": page, "pageInfo": info}
+    return build_page(rows, args.get("after"), 20)
 
 
 def test_pages_are_numbered_by_their_rows_without_identifiers():
@@ -45,7 +38,7 @@ def test_pages_are_numbered_by_their_rows_without_identifiers():
 
     def resolve(args: dict[str, Any]) -> dict[str, Any]:
         start = ((args.get("page") or 1) - 1) * 20
-        return {"items": ROWS[start : start + 20], "hasNextPage": start + 20 < 130}
+        return build_page(ROWS, start, 20, hasNextPage=start + 20 < 130)
 
     sdl = f"{NUMBERED} type Page {{ items: [Row!]! hasNextPage: Boolean }} {ROW}"
     names, result = fetch(
@@ -98,7 +91,11 @@ def test_what_says_whether_pages_follow_is_requested_although_it_fails():
     """The cursor beside it brings the other pages."""
     sdl = f"{FOLLOWED} type Page {{ nodes: [Row!]! {INFO} {ROW}"
     text = "{ rows(first: 20) { nodes { name } } }"
-    names, result = fetch(sdl, cut_from, text, {"Info": {"hasNextPage": deny}})
+
+    def resolve(args: dict[str, Any]) -> dict[str, Any]:
+        return {**cut_from(args), "pageInfo": {"endCursor": str(int(args.get("after") or 0) + 20)}}
+
+    names, result = fetch(sdl, resolve, text, {"Info": {"hasNextPage": deny}})
     assert names == [row["name"] for row in ROWS]
     assert not result.report.complete
 
@@ -127,7 +124,7 @@ def test_a_written_offset_that_is_rounded_down_loses_no_row_silently(start):
     def resolve(args: dict[str, Any]) -> dict[str, Any]:
         size = args.get("take") or 20
         begin = (args.get("skip") or 0) // size * size
-        return {"items": ROWS[begin : begin + size], "hasNextPage": begin + size < 130}
+        return build_page(ROWS, begin, size, hasNextPage=begin + size < 130)
 
     sdl = "type Query { rows(skip: Int, take: Int): Page }"
     sdl += " type Page { items: [Row] hasNextPage: Boolean }"
@@ -142,15 +139,12 @@ def test_counts_of_two_objects_are_not_one_count():
     sdl = f"type Query {{ rows(word: String, page: Int): Page }} {ROW}"
     sdl += " type Page { total: Int items: [Row] }"
 
-    def resolve(_root: Any, args: dict[str, Any], _context: Any) -> dict[str, Any]:
-        start = ((args.get("page") or 1) - 1) * 20
-        numbers = range(start, min(start + 20, 100))
-        rows = [{"id": f"{args['word']}{n}", "name": f"{args['word']}{n}"} for n in numbers]
-        return {"total": 100, "items": rows}
+    def resolve(args: dict[str, Any]) -> dict[str, Any]:
+        rows = [{"id": f"{args['word']}{n}", "name": f"{args['word']}{n}"} for n in range(100)]
+        return build_page(rows, ((args.get("page") or 1) - 1) * 20, 20)
 
-    client = Client(Schema(sdl, {"Query": {"rows": resolve}}))
     text = '{ a: rows(word: "x") { items { name } } b: rows(word: "y") { items { name } } }'
-    result = client.execute_all(text, progress=False)
+    result = fetch_result(sdl, resolve, text)
     assert [len(result.data[name]["items"]) for name in "ab"] == [100, 100]
     assert result.report.complete
 
@@ -162,10 +156,8 @@ def test_a_variable_without_a_value_keeps_the_default_of_its_argument():
 
     def resolve(args: dict[str, Any]) -> dict[str, Any]:
         paging = args.get("paging") or {}
-        start, size = int(paging.get("after") or 0), paging.get("first") or 20
         rows = [{"id": str(n), "name": f"{paging.get('tag')}{n}"} for n in range(130)]
-        info = {"hasNextPage": start + size < 130, "endCursor": str(start + size)}
-        return {"nodes": rows[start : start + size], "pageInfo": info}
+        return build_page(rows, paging.get("after"), paging.get("first") or 20)
 
     text = "query ($p: Paging) { rows(paging: $p) { nodes { name } } }"
     names, _ = fetch(f"{sdl} type Page {{ nodes: [Row!]! {INFO} {ROW}", resolve, text)
@@ -189,19 +181,6 @@ def test_an_empty_page_behind_a_number_that_is_no_offset_is_doubted():
     names, result = fetch(sdl, resolve, "{ rows(first: 20) { nodes { name } } }")
     assert len(names) < 130
     assert not result.report.complete
-
-
-def test_a_list_that_is_filtered_after_its_cut_is_doubted():
-    """A larger size brings more rows, and fewer than it allows."""
-
-    def resolve(args: dict[str, Any]) -> list[dict[str, str]]:
-        start = args.get("offset") or 0
-        page = enumerate(ROWS[start : start + (args.get("limit") or 20)], start)
-        return [row for number, row in page if number % 3]
-
-    sdl = "type Query { rows(limit: Int, offset: Int): [Row] } type Row { id: ID name: String }"
-    names, result = fetch(sdl, resolve, "{ rows { name } }")
-    assert len(names) == 86 or not result.report.complete
 
 
 EDGES = f"""{FOLLOWED} type Page {{ edges: [Edge!]! pageInfo: Info! }} {ROW}

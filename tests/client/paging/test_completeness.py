@@ -10,9 +10,7 @@ from graphql import GraphQLError
 
 from gqlnb import Client, Schema
 from gqlnb.client.paging.crawler import explain_loss
-from gqlnb.client.paging.cursors import DuplicateFilter
-from gqlnb.client.transports import InProcessTransport
-from gqlnb.document.paged_fields import ItemList
+from tests.client.paging.lists import build_page, build_rows
 from tests.examples import select_combinations
 
 if TYPE_CHECKING:
@@ -37,17 +35,6 @@ type Edge { cursor: String! node: Item! }
 type Query { items(first: Int, last: Int, after: String, before: String): Items! }
 """
 )
-
-
-class Counting(InProcessTransport):
-    """Executes in this process and counts the requests."""
-
-    sent = 0
-
-    def send(self, request: Any) -> Any:
-        """Execute a request."""
-        self.sent += 1
-        return super().send(request)
 
 
 def execute_all(sdl: str, resolvers: Any, text: str, **options: Any) -> tuple[Any, list[str]]:
@@ -128,46 +115,6 @@ def test_lists_beside_the_edges_are_not_paged():
     assert result.report.requests == 1
 
 
-def test_equal_rows_without_key_and_count_are_not_proved_complete():
-    """Such pages may overlap."""
-    sdl = "type Visit { country: String! } type Query { items(limit: Int, offset: Int): [Visit!]! }"
-    visits = [{"country": f"c{n % 3}"} for n in range(240)]
-    result, said = execute_all(
-        sdl, serve_items(lambda args: cut(visits, args)), "{ items(limit: 5) { country } }"
-    )
-    assert result.data["items"] == visits
-    assert not result.report.complete
-    assert "no selected field tells the rows apart" in said[0]
-
-
-def test_short_pages_in_the_middle_do_not_end_a_list():
-    """A service that removes items from a page after cutting it returns shorter pages."""
-
-    def resolve(args: Mapping[str, Any]) -> list[Any]:
-        number = args.get("page") or 1
-        page = ITEMS[(number - 1) * 5 : number * 5]
-        return [each for each in page if each["id"] not in {"7", "22"}]
-
-    sdl = ITEM + "type Query { items(page: Int, perPage: Int): [Item!]! }"
-    result, _ = execute_all(sdl, serve_items(resolve), "{ items(perPage: 5) { name } }")
-    assert len(result.data["items"]) == TOTAL - 2
-    assert result.report.complete
-
-
-def test_a_large_size_that_returns_fewer_items_does_not_end_a_list():
-    """Some services use their default for a size that they do not accept."""
-    items = [{"id": str(n), "name": f"n{n}"} for n in range(400)]
-
-    def resolve(args: Mapping[str, Any]) -> list[Any]:
-        limit = args.get("limit") or 10
-        return cut(items, {**args, "limit": limit if limit <= 20 else 10})
-
-    result, _ = execute_all(PLAIN, serve_items(resolve), "{ items(limit: 20) { id name } }")
-    assert result.data["items"] == items
-    assert result.report.complete
-    assert result.report.requests < 30
-
-
 @pytest.mark.parametrize("name", ["nextToken", "cursor"])
 @pytest.mark.parametrize("empty", [{10, 15}, {0, 5}, range(TOTAL)])
 @pytest.mark.parametrize("is_member", [False, True])
@@ -202,19 +149,6 @@ def test_an_empty_list_with_a_limit_is_complete():
         assert (result.report.complete, said) == (True, [])
 
 
-def test_a_plain_list_goes_on_after_the_id_of_its_last_row():
-    """The rest of the rows comes after the id of one in the middle, whatever its name."""
-    sdl = ITEM + "type Query { items(beyond: ID): [Item!]! }"
-
-    def resolve(args: Mapping[str, Any]) -> list[Any]:
-        begin = 1 + int(args["beyond"]) if args.get("beyond") else 0
-        return ITEMS[begin : begin + 10]
-
-    result, said = execute_all(sdl, serve_items(resolve), "{ items { name } }")
-    assert result.data["items"] == [{"name": item["name"]} for item in ITEMS]
-    assert (result.report.complete, said) == (True, [])
-
-
 def test_a_date_filter_is_not_a_cursor():
     """A list without paging arguments is complete."""
     sdl = ITEM + "scalar DateTime type Query { items(after: DateTime!): [Item!]! }"
@@ -235,19 +169,6 @@ def test_a_null_flag_does_not_end_a_connection():
     result, said = execute_all(sdl, serve_items(resolve), text)
     assert result.data["items"]["nodes"] == ITEMS
     assert (result.report.complete, said) == (True, [])
-
-
-def test_an_empty_page_that_promises_more_is_not_the_end():
-    """The report says that more items follow."""
-    sdl = (
-        ITEM
-        + "type Page { items: [Item!]! hasMore: Boolean! } "
-        + "type Query { items(offset: Int, limit: Int): Page! }"
-    )
-    resolvers = serve_items(lambda args: {"items": cut(ITEMS, args), "hasMore": True})
-    result, _ = execute_all(sdl, resolvers, "{ items(limit: 10) { items { name } hasMore } }")
-    assert len(result.data["items"]["items"]) == TOTAL
-    assert result.report.ended == "a page is empty, but the endpoint reports more items"
 
 
 def test_an_incomplete_result_says_so_everywhere():
@@ -449,10 +370,7 @@ def serve_two_lists(length: int) -> dict[str, Any]:
     """Return the resolvers of 40 items in `a`, and `length` items in each of the other lists."""
 
     def connect_items(items: list[Any], args: Mapping[str, Any]) -> dict[str, Any]:
-        begin = int(args.get("after") or 0)
-        end = min(len(items), begin + (args.get("first") or 10))
-        info = {"hasNextPage": end < len(items), "endCursor": str(end)}
-        return {"nodes": items[begin:end], "pageInfo": info, "totalCount": len(items)}
+        return build_page(items, args.get("after"), args.get("first") or 10)
 
     items = ITEMS[:length]
     return {
@@ -538,38 +456,6 @@ def test_recordings_without_page_info_of_lists_left_out_are_replayed(tmp_path, c
     assert len(result.data["b"]["nodes"]) == 5
 
 
-def test_inner_lists_left_out_by_path_are_reported_on_every_page():
-    """Doubts about the same inner list of several objects are counted."""
-    sdl = """
-    type Item { id: ID! name: String! x(first: Int, after: String): Names! y(limit: Int): [ID!]! }
-    type Names { nodes: [Item!]! pageInfo: PageInfo! }
-    type PageInfo { hasNextPage: Boolean! endCursor: String }
-    type Query { items(first: Int, after: String): Names! node(id: ID!): Item }
-    """
-
-    def connect_items(args: Mapping[str, Any]) -> dict[str, Any]:
-        begin = int(args.get("after") or 0)
-        info = {"hasNextPage": begin < 2, "endCursor": str(begin + 2)}
-        return {"nodes": ITEMS[begin : min(begin + 2, 4)], "pageInfo": info}
-
-    resolvers = {
-        "Query": {
-            "items": lambda _, args, __: connect_items(args),
-            "node": lambda _, args, __: ITEMS[int(args["id"])],
-        },
-        "Item": {
-            "x": lambda _, args, __: connect_items(args),
-            "y": lambda _, args, __: list(range(args["limit"])),
-        },
-    }
-    text = "{ items(first: 2) { nodes { x(first: 2) { nodes { id } } y(limit: 2) } } }"
-    result, _ = execute_all(sdl, resolvers, text, path="items.y")
-    assert [len(row["x"]["nodes"]) for row in result.data["items"]["nodes"]] == [2] * 4
-    assert f"items.x: {LEFT_OUT} (4 times)" in result.report.doubts
-    assert f"items.x: {LEFT_OUT} (4 times)" in result.frame("items").attrs["report"]["notes"]
-    assert f"items.x: {LEFT_OUT} (4 times)" not in result.frame("items.y").attrs["report"]["notes"]
-
-
 def test_a_list_that_an_error_made_null_is_reported():
     """The report names the list, with the message of the endpoint."""
 
@@ -603,57 +489,6 @@ def test_a_negative_limit_is_proved_by_an_empty_page():
     assert result.data["items"] == ITEMS
     assert result.report.complete
     assert result.report.requests == 2
-
-
-def test_items_listed_twice_in_one_page_are_kept():
-    """Only items of other pages count as duplicates."""
-    items = [ITEMS[0], ITEMS[0], ITEMS[1]]
-    result, _ = execute_all(
-        PLAIN, serve_items(lambda args: cut(items, args)), "{ items(limit: 5) { id name } }"
-    )
-    assert result.data["items"] == items
-
-
-def test_only_the_last_page_warns():
-    """The pages before it are incomplete because others follow."""
-    schema = Schema(PLAIN, serve_items(lambda args: cut(ITEMS, {**args, "offset": 0})))
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
-        pages = Client(schema, schema=schema).pages("{ items(limit: 5) { name } }", progress=False)
-        frames = [page.frame() for page in pages]
-    assert all(frame.attrs["partial"] for frame in frames)
-    assert len(said) == 1
-
-
-def test_many_small_inner_lists_take_few_requests():
-    """Pages of inner lists grow together, and more of them share a request."""
-    sdl = """
-    type Query { posts(first: Int, offset: Int): [Post!]! post(id: ID!): Post }
-    type Post { id: ID! comments(first: Int, offset: Int): [Comment!]! }
-    type Comment { id: ID! }
-    """
-    comments = {str(n): [{"id": f"{n}-{m}"} for m in range(n * 7 % 13)] for n in range(2000)}
-
-    def page(items: list[Any], args: Mapping[str, Any]) -> list[Any]:
-        begin, first = args.get("offset") or 0, args.get("first")
-        return items[begin:] if first is None else items[begin : begin + first]
-
-    schema = Schema(
-        sdl,
-        {
-            "Query": {
-                "posts": lambda _, args, __: page([{"id": n} for n in comments], args),
-                "post": lambda _, args, __: {"id": args["id"]},
-            },
-            "Post": {"comments": lambda root, args, _: page(comments[root["id"]], args)},
-        },
-    )
-    transport = Counting(schema)
-    text = "{ posts { id comments(first: 2) { id } } }"
-    result = Client(transport, schema=schema).execute_all(text, progress=False, follow="all")
-    assert {post["id"]: post["comments"] for post in result.data["posts"]} == comments
-    assert result.report.complete
-    assert transport.sent < 120
 
 
 # -- reasons to doubt
@@ -943,14 +778,11 @@ def serve_unions(*, fails: bool) -> dict[str, Any]:
     def serve(kind: str, args: Mapping[str, Any]) -> dict[str, Any]:
         if fails:
             return {"__typename": "Failure", "message": "no"}
-        begin = int(args.get("offset") or args.get("after") or args.get("afterCursor") or 0)
-        size = args.get("first") or args.get("limit") or 10
-        rows = ITEMS[begin : begin + size]
-        end, more = str(begin + len(rows)), begin + size < TOTAL
-        info = {"hasNextPage": more, "endCursor": end}
-        shared = {"cursor": end, "hasMore": more, "total": TOTAL, "totalCount": TOTAL}
-        lists = {"nodes": rows, "results": rows, "rows": rows}
-        return {"__typename": kind, **lists, "pageInfo": info, **shared}
+        begin = args.get("offset") or args.get("after") or args.get("afterCursor")
+        page = build_page(ITEMS, begin, args.get("first") or args.get("limit") or 10)
+        end, more = page["pageInfo"]["endCursor"] or "", page["pageInfo"]["hasNextPage"]
+        lists = {"results": page["nodes"], "rows": page["nodes"]}
+        return {"__typename": kind, **page, **lists, "cursor": end, "hasMore": more}
 
     return {
         "Query": {
@@ -991,14 +823,8 @@ def test_another_type_in_place_of_a_page_is_reported(field):
 )
 def test_a_field_selected_twice_may_have_its_list_once(text):
     """Fragments of several components often select parts of one connection."""
-
-    def serve(_: Any, args: Mapping[str, Any], __: Any) -> dict[str, Any]:
-        begin = int(args.get("after") or 0)
-        rows = ITEMS[begin : begin + args["first"]]
-        info = {"hasNextPage": begin + args["first"] < TOTAL, "endCursor": str(begin + len(rows))}
-        return {"nodes": rows, "edges": [{"node": row} for row in rows], "pageInfo": info}
-
-    result, said = execute_all(CONNECTION, {"Query": {"items": serve}}, text)
+    serve = serve_items(lambda args: build_page(ITEMS, args.get("after"), args["first"]))
+    result, said = execute_all(CONNECTION, serve, text)
     assert len(result.frame("items")) == TOTAL
     assert (result.report.complete, said) == (True, [])
 
@@ -1073,22 +899,6 @@ def test_a_count_includes_the_rows_before_a_cursor_in_an_input_object():
     result, said = execute_all(sdl, {"Query": {"items": serve}}, text)
     rows = [row["node"]["id"] for row in result.data["items"]["edges"]]
     assert (rows, said) == ([row["id"] for row in ITEMS[7:]], [])
-
-
-def test_items_in_edges_are_identified_by_their_node():
-    """Rows that move between pages are found by the id of the node."""
-    pages = {"first": ITEMS[:10], "second": ITEMS[5:15]}
-
-    def serve(_: Any, args: Mapping[str, Any], __: Any) -> dict[str, Any]:
-        is_second = args["paging"].get("after") is not None
-        rows = pages["second" if is_second else "first"]
-        info = {"hasNextPage": not is_second, "endCursor": "c"}
-        return {"edges": [{"node": row} for row in rows], "pageInfo": info}
-
-    text = "{ items(paging: {first: 10}) { edges { node { name } } } }"
-    result, _ = execute_all(NESTJS, {"Query": {"items": serve}}, text)
-    assert len(result.data["items"]["edges"]) == 15
-    assert result.report.doubts[0].startswith("items: 5 items were returned twice")
 
 
 @pytest.mark.parametrize(
@@ -1221,9 +1031,8 @@ def test_a_total_below_the_number_of_items_does_not_end_the_list():
     """
 
     def resolve(args: Mapping[str, Any]) -> dict[str, Any]:
-        begin = args.get("skip") or 0
-        items = [{"id": str(n)} for n in range(begin, min(begin + args["take"], 47))]
-        return {"items": items, "totalItems": len(items)}
+        page = build_page(build_rows(47), args.get("skip"), args["take"])
+        return {**page, "totalItems": len(page["items"])}
 
     resolvers = {"Query": {"jobs": lambda _, args, __: resolve(args)}}
     result, said = execute_all(sdl, resolvers, "{ jobs(take: 10) { items { id } } }", page_size=10)
@@ -1351,16 +1160,11 @@ def test_objects_are_requested_again_in_an_object_of_the_root(field, key, got):
         value = args[key]
         return [runs[n] for n in value] if key == "ids" else runs[int(str(value)[-1])]
 
-    def page(_root: Any, args: Mapping[str, Any], _context: Any) -> dict[str, Any]:
-        start = int(args.get("after") or 0)
-        end = min(57, start + args["first"])
-        info = {"hasNextPage": end < 57, "endCursor": str(end)}
-        return {"nodes": [{"id": str(n)} for n in range(start, end)], "pageInfo": info}
-
+    rows = build_rows(57)
     resolvers = {
         "Query": {"rdb": lambda *_: {}},
         "Base": {"all": lambda *_: runs, field.partition("(")[0]: find},
-        "Run": {"rows": page},
+        "Run": {"rows": lambda _, args, __: build_page(rows, args.get("after"), args["first"])},
     }
     text = "{ rdb { all { name rows(first: 10) { nodes { id } } } } }"
     result, _ = execute_all(sdl, resolvers, text)
@@ -1392,15 +1196,9 @@ def test_the_lower_end_of_a_range_is_kept_on_all_pages(type_, low, high):
     """
 
     def resolve(args: Mapping[str, Any]) -> dict[str, Any]:
-        rows = [
-            {"id": str(n), "at": n}
-            for n in range(100)
-            if int(args.get(low) or 0) <= n < int(args[high])
-        ]
-        begin = int(args.get("after") or 0)
-        end = begin + args["first"]
-        info = {"hasNextPage": end < len(rows), "endCursor": str(end)}
-        return {"nodes": rows[begin:end], "pageInfo": info}
+        ends = int(args.get(low) or 0), int(args[high])
+        rows = [{"id": str(n), "at": n} for n in range(*ends)]
+        return build_page(rows, args.get("after"), args["first"])
 
     text = f"{{ items({low}: 30, {high}: 70, first: 7) {{ nodes {{ id at }} }} }}"
     result, said = execute_all(sdl, serve_items(resolve), text, page_size=7)
@@ -1450,18 +1248,3 @@ def test_a_filter_with_the_name_of_a_size_is_kept(declared, given):
         *("page", "offset", "limit", "pageSize")
     }
     assert len(result.data["shoes"]) == 250
-
-
-@pytest.mark.parametrize(
-    ("edges", "nulls"),
-    [
-        ([{"node": {"id": "1"}}, {"node": {"id": "2"}}], 0),
-        ([{"node": {"id": "1"}}, {"node": None}, {}, None], 3),
-        (["text", 5, {"node": {"id": "1"}}], 2),  # of an endpoint without a schema
-    ],
-)
-def test_edges_without_a_node_are_counted(edges, nulls):
-    """The endpoint did not send these items."""
-    duplicates = DuplicateFilter([ItemList("edges", "node", ("id",))])
-    assert duplicates.remove_duplicates({"edges": edges}, counted=False) == 0
-    assert duplicates.nulls == nulls

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from gqlnb import Client, GqlnbError, Schema, serve
+from gqlnb import Client, Schema, serve
 from gqlnb.client.endpoint import PagingOptions
 from gqlnb.client.paging.crawler import Crawler
 from tests.client.paging.faulty_connections import (
@@ -135,48 +135,13 @@ def test_halved_pages_are_requested_one_by_one():
     assert len(walk.build_next_requests(WIDTH)) == 1
 
 
-def test_several_connections_share_requests():
-    """Each request has pages of all connections of the same length, with or without a count."""
-    items, others = f"items(first: 5) {WHOLE}", f"others(first: 5) {WHOLE}"
-    assert rounds(f"{{ {items} {others} }}") == [1, 4]
-    assert rounds(f"{{ {items} {others.replace(WHOLE, BARE)} }}") == [1, 4]
-    both = f"{{ {items} {others} }}".replace("totalCount ", "")
-    assert rounds(both, UNCOUNTED) == [1] * 6
-
-
-WHOLE, BARE = "{ totalCount nodes { n } }", "{ nodes { n } }"
-
-
-def test_only_the_failed_page_is_requested_again():
-    """The pages after it were received before the failure."""
-    schema, items = world()
-    client = Client(schema)
-    walk = client._pager.start_crawler(QUERY, None, None, PagingOptions(follow="all"))
-    ask = walk.build_first_request()
-    walk.add_answer(ask, client.execute(ask.text, ask.variables))
-    asks = walk.build_next_requests(WIDTH)
-    for ask in asks[2:]:
-        walk.add_answer(ask, client.execute(ask.text, ask.variables))
-    walk.add_answer(asks[0], client.execute(asks[0].text, asks[0].variables))
-    assert not walk.add_failure(asks[1], GqlnbError("broken"))
-    walk.recall_requests()
-    assert walk.is_open
-    assert walk.got == 2 * SIZE
-    (again,) = walk.build_next_requests(WIDTH)
-    assert again.variables == asks[1].variables
-    walk.add_answer(again, client.execute(again.text, again.variables))
-    assert walk.build_next_requests(WIDTH) == []
-    assert ids(walk.build_result().data) == list(range(TOTAL))
-    assert items.asked == TOTAL // SIZE
-
-
 @pytest.mark.parametrize("bound", [{"heavy": 3}, {"refused": 3}, {"fails": {3: MemoryError}}])
 @pytest.mark.parametrize("way", ["threads", "loop"])
 def test_failures_in_a_round_lose_no_items(bound, way):
     """Halved pages, and an error in the middle of a round."""
     schema, _ = world()
     client = Client(Failing(schema, **bound), schema=schema)
-    text = f"{{ items(first: 2) {WHOLE} }}"
+    text = "{ items(first: 2) { totalCount nodes { n } } }"
     ways = {
         "threads": client.execute_all,
         "loop": lambda text: asyncio.run(client.aexecute_all(text, follow="all")),

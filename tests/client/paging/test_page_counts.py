@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import pytest
 
-from gqlnb import Client, Result, Schema
+from gqlnb import Client, Schema
+from tests.client.paging.lists import build_client, build_page, build_rows, fetch, read_rows
 from tests.examples import select_combinations
 
-ROWS = [{"id": str(number)} for number in range(137)]
+ROWS = build_rows(137)
 COUNTED = """
 type Query { products(limit: Int, offset: Int, start: Int, page: Int): Products! }
 type Products { count: Int!, total: Int, results: [Row!]! } type Row { id: ID! }
@@ -21,13 +21,6 @@ type Page { items: [Row!]!, nextToken: String } type Row { id: ID! }
 """
 
 
-def fetch_all(client: Client, text: str) -> Result:
-    """Return all rows, without the warning about a list that is not proved complete."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return client.execute_all(text, progress=False)
-
-
 @pytest.mark.parametrize(
     ("rows", "size", "place"),
     select_combinations([1, 7, 23, 24, 40, 137], [20, 23, 24], ["offset", "start", "page"]),
@@ -35,7 +28,7 @@ def fetch_all(client: Client, text: str) -> Result:
 def test_a_count_of_the_page_is_no_total(size: int, place: str, rows: int) -> None:
     """As `count` is beside `total` in commercetools' API, where a page has 20 rows by default."""
 
-    def resolve(_root: Any, args: dict[str, Any], _context: Any) -> Any:
+    def resolve(args: dict[str, Any]) -> Any:
         asked = args.get("limit") or size
         start = args.get("offset") or args.get("start") or ((args.get("page") or 1) - 1) * asked
         results = ROWS[:rows][start : start + asked]
@@ -45,9 +38,9 @@ def test_a_count_of_the_page_is_no_total(size: int, place: str, rows: int) -> No
     names = {"offset", "start", "page"} - {place}
     for name in names:
         sdl = sdl.replace(f", {name}: Int", "").replace(f"{name}: Int, ", "")
-    client = Client(Schema(sdl, {"Query": {"products": resolve}}))
-    result = fetch_all(client, "{ products { count results { id } } }")
-    assert len(result.data["products"]["results"]) == rows
+    client = build_client(sdl, resolve)
+    result = client.execute_all("{ products { count results { id } } }", progress=False)
+    assert len(read_rows(result)) == rows
     first = client.execute("{ products { count results { id } } }").frame().attrs
     if size != 23 and rows >= size:  # services do not return 23 rows by default
         assert not first["completeness"].startswith("complete")
@@ -55,32 +48,26 @@ def test_a_count_of_the_page_is_no_total(size: int, place: str, rows: int) -> No
 
 def test_a_total_beside_it_is_one() -> None:
     """It equals the rows where all came."""
-
-    def resolve(*_: Any) -> Any:
-        return {"count": 20, "total": 20, "results": ROWS[:20]}
-
-    client = Client(Schema(COUNTED, {"Query": {"products": resolve}}))
+    client = build_client(COUNTED, lambda _: {"count": 20, "total": 20, "results": ROWS[:20]})
     frame = client.execute("{ products { count total results { id } } }").frame()
     assert frame.attrs["completeness"] == "complete: `total` counts as many rows"
 
 
 def test_elasticsearch_counts_up_to_a_limit() -> None:
     """Without `track_total_hits` it counts 10,000 of more rows, and returns no more of them."""
-    rows = [{"id": str(number)} for number in range(10_100)]
 
-    def resolve(_root: Any, args: dict[str, Any], _context: Any) -> Any:
+    def resolve(args: dict[str, Any]) -> Any:
         start, size = args.get("from") or 0, args.get("size") or 10
         if start + size > 10_000:
             msg = "Result window is too large"
             raise ValueError(msg)
-        return {"total": 10_000, "hits": rows[start : start + size]}
+        return {"total": 10_000, "hits": build_rows(10_100)[start : start + size]}
 
     sdl = """type Query { search(from: Int, size: Int): Hits! } type Row { id: ID! }
       type Hits { total: Int!, hits: [Row!]! }"""
-    client = Client(Schema(sdl, {"Query": {"search": resolve}}))
     for size in (5_000, 10_000):
-        result = fetch_all(client, f"{{ search(size: {size}) {{ total hits {{ id }} }} }}")
-        assert len(result.data["search"]["hits"]) == 10_000
+        result = fetch(sdl, resolve, f"{{ search(size: {size}) {{ total hits {{ id }} }} }}")
+        assert len(read_rows(result)) == 10_000
         assert not result.report.complete
 
 
@@ -89,12 +76,12 @@ def filtered() -> Client:
     """Return a client of a list that is filtered after its pages were cut, as AppSync does."""
     kept = {*range(13), *range(900, 1000)}
 
-    def resolve(_root: Any, args: dict[str, Any], _context: Any) -> Any:
+    def resolve(args: dict[str, Any]) -> Any:
         start, size = int(args.get("nextToken") or 0), args.get("limit") or 50
         items = [{"id": str(number)} for number in range(start, start + size) if number in kept]
         return {"items": items, "nextToken": str(start + size) if start + size < 1000 else None}
 
-    return Client(Schema(TOKENS, {"Query": {"rows": resolve}}))
+    return build_client(TOKENS, resolve)
 
 
 def test_a_short_page_with_a_token_is_not_the_last(filtered: Client) -> None:
@@ -129,8 +116,8 @@ def test_a_cursor_beside_rows_may_be_that_of_the_next_page(arguments: str) -> No
 
 def test_empty_pages_are_passed(filtered: Client) -> None:
     """17 of them in a row."""
-    result = fetch_all(filtered, "{ rows(limit: 50) { items { id } } }")
-    assert len(result.data["rows"]["items"]) == 113
+    result = filtered.execute_all("{ rows(limit: 50) { items { id } } }", progress=False)
+    assert len(read_rows(result)) == 113
     assert result.report.complete
 
 
@@ -150,7 +137,7 @@ def test_pages_that_lack_the_row_itself_are_enlarged(size: str) -> None:
     assert len(frame) == (9 if size else 999)
     is_long = frame.attrs["completeness"].startswith("unknown: 1 of 1 lists: one row less")
     assert is_long is not bool(size)
-    result = fetch_all(client, text)
+    result = client.execute_all(text, progress=False)
     assert len(result.data["entry"][0]["aliases"]) == 1199
     assert result.report.complete
 
@@ -161,7 +148,7 @@ def test_the_next_page_may_stand_in_an_object(holder: str) -> None:
     sdl = f"""type Query {{ rows(cursor: String): Page! }} type Row {{ id: ID! }}
       type Page {{ items: [Row!]!, {holder}: Info }} type Info {{ next: String }}"""
     page: dict[str, Any] = {"items": ROWS[:13], holder: {"next": "a"}}
-    client = Client(Schema(sdl, {"Query": {"rows": lambda *_: page}}))
+    client = build_client(sdl, lambda _: page)
 
     def judge(text: str) -> str:
         verdict: str = client.execute(text).frame().attrs["completeness"]
@@ -177,15 +164,14 @@ def test_the_next_page_may_stand_in_an_object(holder: str) -> None:
 def test_the_cursor_of_an_object_that_describes_the_page_is_selected() -> None:
     """As `pageInfo { next }` of Lens, whose cursors are a scalar within an input object."""
 
-    def resolve(_root: Any, args: dict[str, Any], _context: Any) -> Any:
-        start = int(args["request"].get("cursor") or 0)
-        following = str(start + 50) if start + 50 < len(ROWS) else None
-        return {"items": ROWS[start : start + 50], "pageInfo": {"next": following}}
+    def resolve(args: dict[str, Any]) -> Any:
+        page = build_page(ROWS, args["request"].get("cursor"), 50)
+        info = page["pageInfo"]
+        return {**page, "pageInfo": {"next": info["endCursor"] if info["hasNextPage"] else None}}
 
     sdl = """scalar Cursor type Query { posts(request: Asked!): Posts! } type Row { id: ID! }
       input Asked { cursor: Cursor, forFeed: String } type Info { next: Cursor, prev: Cursor }
       type Posts { items: [Row!]!, pageInfo: Info! }"""
-    client = Client(Schema(sdl, {"Query": {"posts": resolve}}))
-    result = fetch_all(client, "{ posts(request: {}) { items { id } } }")
+    result = fetch(sdl, resolve, "{ posts(request: {}) { items { id } } }")
     assert result.data == {"posts": {"items": ROWS}}
     assert result.report.complete

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -19,7 +18,6 @@ from gqlnb import (
     TransportError,
     serve,
 )
-from gqlnb.client.paging import page_size
 from gqlnb.client.transports import InProcessTransport
 from gqlnb.http.messages import Response
 from gqlnb.result.paging_report import Report
@@ -28,7 +26,6 @@ from tests.client.faults import answer, build_cut_answers
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gqlnb import Result
 
 SDL = """
 interface Node { id: ID! }
@@ -202,15 +199,6 @@ def test_the_report_is_in_the_repr_and_in_the_frame(world):
     assert frame.attrs["report"]["requests"] == 3
 
 
-def test_inner_lists_are_collected_until_they_fill_a_request(world, monkeypatch):
-    """Outer pages are requested first, and add further lists."""
-    monkeypatch.setattr(page_size, "PAGES_BEFORE_GROWTH", 1000)
-    client = world.client()
-    for size, least in [(4, 9), (6, 7), (7, 7), (9, 7), (12, 7), (25, 6)]:
-        result = client.execute_all(NESTED.replace("4", str(size)), follow="all")
-        assert result.report.requests == least, size
-
-
 def test_connections_in_a_plain_list_are_followed(world):
     """A plain list around connections does not prevent their paging."""
     result = world.client().execute_all(
@@ -218,14 +206,6 @@ def test_connections_in_a_plain_list_are_followed(world):
     )
     assert [len(row["parts"]["nodes"]) for row in result.data["all"]] == [PARTS] * 3
     assert result.report.requests == 3
-
-
-def test_items_of_a_union_are_identified_by_an_interface(world):
-    """If all members implement Node, the id is added."""
-    text = "{ found(first: 4) { nodes { ... on Item { name } ... on Part { name } } } }"
-    result = world.client().execute_all(text, follow="all")
-    assert len(result.data["found"]["nodes"]) == PARTS + 2
-    assert set(result.data["found"]["nodes"][0]) == {"name"}
 
 
 @pytest.mark.parametrize("name", ["endCursor", "cursor", "after"])
@@ -243,15 +223,6 @@ def test_a_cursor_variable_of_the_query_is_the_start(world, name):
     assert result.data["items"]["pageInfo"] == {"hasNextPage": False, "endCursor": "25"}
 
 
-def test_last_pages_backwards(world):
-    """With `last`, pages are requested from the end, and the items keep their order."""
-    text = "{ items(last: 10) { pageInfo { hasPreviousPage hasNextPage } nodes { name } } }"
-    result = world.client().execute_all(text, follow="all")
-    assert world.names(result) == ALL
-    assert result.data["items"]["pageInfo"] == {"hasPreviousPage": False, "hasNextPage": False}
-    assert len(world.asked) == 3
-
-
 def test_a_page_size_is_added_if_the_query_has_none(world):
     """A hundred items by default, else `page_size`."""
     client = world.client()
@@ -265,16 +236,6 @@ def test_an_invalid_page_size_is_sent_unchanged(world, size):
     """The endpoint answers a negative size itself."""
     world.client().execute_all(f"{{ items(first: {size}) {{ nodes {{ name }} }} }}", follow="all")
     assert [args["first"] for args in world.asked] == [size]
-
-
-def test_pages_iterates_results(world):
-    """Each page is a result whose nested connections are complete."""
-    text = "{ plain items(first: 10) { nodes { name parts(first: 5) { nodes { id } } } } }"
-    pages = list(world.client().pages(text, follow="all"))
-    assert [len(page_) for page_ in pages] == [10, 10, 5]
-    assert {page_.data["plain"] for page_ in pages} == {"text"}
-    parts = [row["parts"]["nodes"] for page_ in pages for row in page_.data["items"]["nodes"]]
-    assert list(map(len, parts)) == [PARTS] * 25
 
 
 def test_leaving_the_iterator_sends_no_request(world):
@@ -318,37 +279,6 @@ def test_results_and_requests_are_capped(world):
     assert some.report.ended == "max_requests"
     assert some.report.cursors == {"items": "20"}
     assert world.names(client.resume(some)) == ALL
-
-
-def test_a_running_loop_is_not_blocked(world):
-    """The asynchronous methods return the same."""
-
-    async def ask() -> tuple[Result, list[int]]:
-        client = Client(world.schema)
-        sizes = [len(each) async for each in client.apages(ITEMS, follow="all")]
-        return await client.aexecute_all(NESTED, follow="all"), sizes
-
-    result, sizes = asyncio.run(ask())
-    assert sizes == [10, 10, 5]
-    assert result.data == world.client().execute_all(NESTED, follow="all").data
-
-
-def test_independent_lists_are_requested_in_parallel(world):
-    """Over HTTP, two requests of one round run at the same time."""
-    world.items = [item(number) for number in range(20)]
-    both = threading.Barrier(2, timeout=20)
-    plain, waits = world.node, iter(range(20))
-
-    def node(*args: Any) -> Any:
-        if next(waits, 20) in {0, 10}:
-            both.wait()
-        return plain(*args)
-
-    world.schema.resolver("Query.node")(node)
-    text = "{ items { nodes { name parts(first: 4) { nodes { name } } } } }"
-    with serve(world.schema, port=0) as server, Client(server.url, schema=world.schema) as client:
-        result = client.execute_all(text, follow="all")
-    assert len(result.frame("items.parts")) == 20 * PARTS
 
 
 def test_progress_is_called_for_each_answer(world):
@@ -403,18 +333,6 @@ def ended(world: World, text: str = ITEMS) -> tuple[list[str], Any]:
     """Return the names of the items, and the report."""
     result = world.client().execute_all(text, follow="all")
     return world.names(result), result.report
-
-
-def test_repeated_items_with_new_cursors_end_paging(world):
-    """Duplicates are removed by their identifier."""
-    world.fault = lambda made, number: {
-        "nodes": world.items[:10],
-        "pageInfo": {**made["pageInfo"], "hasNextPage": True, "endCursor": str(number)},
-    }
-    names, report = ended(world)
-    assert names == ALL[:10]
-    assert report.duplicates == 50
-    assert report.ended == "5 consecutive pages contained no new items"
 
 
 def test_sizes_that_are_part_of_the_question_are_kept(world):
@@ -474,17 +392,6 @@ def test_changing_counts_are_reported(world):
     assert report.expected == 25
     assert report.notes == ("items: the count changed while paging. (2 times)",)
     assert not report.complete
-
-
-def test_duplicates_are_removed_and_counted(world):
-    """Items shifted to the next page by an insertion are in the result once."""
-    world.fault = lambda made, number: (
-        {"nodes": [world.items[9], *made["nodes"]]} if number == 2 else {}
-    )
-    names, report = ended(world)
-    assert names == ALL
-    assert report.duplicates == 1
-    assert str(report) == "25 of 25 items in 3 requests, 1 duplicates left out"
 
 
 def test_one_node_in_different_edges_is_not_a_duplicate(world):
@@ -770,17 +677,6 @@ def test_lists_in_json_without_a_schema_are_no_pages():
             client.execute_all("{ form { meta tags } }")
     assert result.data["form"]["extra"] == meta
     assert result.report.complete
-
-
-def test_the_schema_is_loaded_before_the_first_page(world):
-    """A new client pages as one that has the schema, and loads it once."""
-    with serve(world.schema, port=0) as server, Client(server.url) as client:
-        result = client.execute_all(NESTED, follow="all")
-        client.execute_all(ITEMS, follow="all")
-        asked = [entry for entry in server.log if "__schema" in str(entry)]
-    assert [len(row["parts"]["nodes"]) for row in result.data["items"]["nodes"]] == [PARTS] * 25
-    assert result.report.complete
-    assert len(asked) <= 1
 
 
 TEXTS_SDL = """

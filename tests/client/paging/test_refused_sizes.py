@@ -11,6 +11,7 @@ from graphql import build_schema
 from gqlnb import Client, Schema
 from gqlnb.http.messages import Response
 from tests.client.faults import Wire
+from tests.client.paging.lists import assert_whole, build_page, build_rows, fetch, read_rows
 
 SDL = """
 type Query { rows(options: Options): Page! }
@@ -29,11 +30,8 @@ def build_client(refusal: str) -> Client:
         take, skip = options.get("take", 100), options.get("skip", 0)
         if take > 100:
             raise ValueError(refusal)
-        rows = list(range(options.get("least", 0), options.get("maxId", COUNT - 1) + 1))
-        return {
-            "items": [{"id": str(row)} for row in rows[skip : skip + take]],
-            "totalItems": len(rows),
-        }
+        rows = build_rows(COUNT)[options.get("least", 0) : options.get("maxId", COUNT - 1) + 1]
+        return build_page(rows, skip, take)
 
     return Client(Schema(SDL, {"Query": {"rows": resolve}}))
 
@@ -53,9 +51,7 @@ def test_a_size_above_the_most_is_lowered(query, variables, expected):
     """Wherever it stands; a filter that is larger than the limit is left alone."""
     client = build_client("Cannot take more than 100 results from a list query")
     result = client.execute_all(query, variables)
-    rows = [int(row["id"]) for row in result.data["rows"]["items"]]
-    assert rows == list(expected)
-    assert result.report.complete
+    assert_whole(result, expected)
     assert not result.errors
 
 
@@ -74,16 +70,16 @@ def test_a_list_without_places_grows_to_the_size_that_a_refusal_names(
 ):
     """store-graphql-py 0.5.0 has 50 rows by default, 1,000 at most, and no offset."""
 
-    def resolve(_root: Any, args: dict[str, Any], _context: Any) -> Any:
+    def resolve(args: dict[str, Any]) -> Any:
         limit = args.get("limit", 50)
         if limit > 1000:
             msg = f"ERR_LIMIT:list limit 上限 1000,收到 {limit}"
             raise ValueError(msg)
-        return [{"id": str(row)} for row in range(min(limit, count))]
+        return build_rows(count)[:limit]
 
     sdl = "type Query { rows(limit: Int): [Row!]! } type Row { id: ID! }"
-    result = Client(Schema(sdl, {"Query": {"rows": resolve}})).execute_all(query, progress=False)
-    assert [row["id"] for row in result.data["rows"]] == [str(row) for row in range(came)]
+    result = fetch(sdl, resolve, query)
+    assert read_rows(result) == build_rows(came)
     assert result.report.complete == is_complete, result.report.doubts
     assert not result.errors
 
@@ -205,19 +201,16 @@ def test_a_refusal_without_a_number_is_said():
 def test_an_offset_is_sent_with_the_size_that_it_needs(count):
     """CAP 8 ignores `skip` without `top`, and returns 1,000 rows."""
 
-    def resolve(_root: Any, args: dict[str, Any], _context: Any) -> Any:
+    def resolve(args: dict[str, Any]) -> Any:
         top, skip = args.get("top"), args.get("skip") or 0
-        rows = range(count)[:1000] if top is None else range(count)[skip : skip + min(top, 1000)]
-        return {"nodes": [{"id": str(row)} for row in rows], "totalCount": count}
+        return build_page(build_rows(count), 0 if top is None else skip, min(top or 1000, 1000))
 
     sdl = """
     type Query { rows(top: Int, skip: Int): Page } type Row { id: ID! }
     type Page { totalCount: Int nodes: [Row] }
     """
-    client = Client(Schema(sdl, {"Query": {"rows": resolve}}))
-    result = client.execute_all("{ rows { nodes { id } } }")
-    assert [row["id"] for row in result.data["rows"]["nodes"]] == [*map(str, range(count))]
-    assert result.report.complete
+    result = fetch(sdl, resolve, "{ rows { nodes { id } } }")
+    assert_whole(result, range(count))
 
 
 @pytest.mark.parametrize("most", [30, 200])
@@ -230,8 +223,7 @@ def test_a_list_that_is_refused_without_a_size_is_given_one(text, most):
             msg = "response might exceed the size limit"
             raise ValueError(msg)
         start = args.get("offset", 0)
-        rows = range(7) if args.get("where") else range(COUNT)
-        return [{"id": str(row)} for row in rows[start : start + args["limit"]]]
+        return build_rows(7 if args.get("where") else COUNT)[start : start + args["limit"]]
 
     sdl = """
     type Query { rows(where: Where, offset: Int, limit: Int): [Row!]! } type Row { id: ID! }
@@ -239,10 +231,7 @@ def test_a_list_that_is_refused_without_a_size_is_given_one(text, most):
     """
     client = Client(Schema(sdl, {"Query": {"rows": resolve}}))
     for _ in range(2):
-        result = client.execute_all(text)
-        assert result.report.complete, result.report.doubts
-        rows = [int(row["id"]) for row in result.data["rows"]]
-        assert rows == [*range(7 if "where" in text else COUNT)]
+        assert_whole(client.execute_all(text), range(7 if "where" in text else COUNT))
 
 
 @pytest.mark.parametrize("most", [137, 1000])

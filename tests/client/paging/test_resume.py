@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from gqlnb import FrameError, QueryError, TransportError
-from gqlnb.background import defer_interrupt
 from gqlnb.client.paging.cursors import ListCursor
 from gqlnb.document.paging_plan import PagingPlan
 from tests.client.paging.faulty_connections import NESTED, QUERY, SIZE, TOTAL, faulty, ids
@@ -45,30 +44,6 @@ def test_ctrl_c_at_any_point_loses_no_items(monkeypatch, place, time):
     assert ids(result.data) == WHOLE
     assert parts(result.data) == [3] * TOTAL
     assert items.asked == TOTAL // SIZE
-
-
-def test_ctrl_c_is_raised_after_the_block():
-    """Once, and afterwards as usual."""
-    done = []
-    with pytest.raises(KeyboardInterrupt), defer_interrupt():  # noqa: PT012 - the block is under test
-        signal.raise_signal(signal.SIGINT)
-        done.append("the rest")
-    assert done == ["the rest"]
-    with pytest.raises(KeyboardInterrupt):
-        signal.raise_signal(signal.SIGINT)
-
-
-def test_an_unexpected_error_of_a_worker_loses_no_items():
-    """Parallel requests without an answer are repeated."""
-    client, items, _ = faulty("right", fails={4: MemoryError})
-    client._rate_limiter._queue.flow.max_concurrent = 6
-    client._rate_limiter._queue.flow._has_answer = True
-    with pytest.raises(MemoryError):
-        client.execute_all(NESTED, page_size=2, follow="all")
-    result = client.resume()
-    assert ids(result.data) == WHOLE
-    assert parts(result.data) == [3] * TOTAL
-    assert items.asked >= -(-TOTAL // 2)
 
 
 @pytest.mark.parametrize("way", ["page", "client"])

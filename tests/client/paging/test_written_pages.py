@@ -3,33 +3,41 @@
 from __future__ import annotations
 
 from itertools import permutations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from gqlnb import Client, Schema
+from tests.client.paging.lists import (
+    assert_whole,
+    build_client,
+    build_page,
+    build_rows,
+    fetch,
+    read_rows,
+)
+from tests.examples import select_combinations
+
+if TYPE_CHECKING:
+    from gqlnb import Client
 
 SDL = """
-type Query { rows(page: Int%s, perPage: Int): %s }
+type Query { rows(page: Int, perPage: Int): %s }
 type Page { total: Int! items: [Row!]! } type Row { id: ID! }
 """
 
 
-def build_client(count: int, first: int, *, counted: bool = False, default: str = "") -> Client:
+def build_numbered_client(count: int, first: int, *, counted: bool) -> Client:
     """Return a client of a list with 25 rows in a page, whose first page has a number."""
 
-    def resolve(_root: Any, args: dict[str, Any], _context: Any) -> Any:
-        page, size = args.get("page"), args.get("perPage")
+    def resolve(args: dict[str, Any]) -> Any:
+        page, size = args.get("page"), args.get("perPage") or 25
+        start = ((first if page is None else page) - first) * size
         if page is None and first == 0:  # as json-graphql-server 3.3.2 does
-            rows = list(range(count))
-        else:
-            start = ((first if page is None else page) - first) * (size or 25)
-            rows = list(range(count))[start : start + (size or 25)]
-        found = [{"id": str(number)} for number in rows]
-        return {"items": found, "total": count} if counted else found
+            start, size = 0, count
+        found = build_page(build_rows(count), start, size)
+        return found if counted else found["items"]
 
-    sdl = SDL % (default, "Page!" if counted else "[Row!]!")
-    return Client(Schema(sdl, {"Query": {"rows": resolve}}))
+    return build_client(SDL % ("Page!" if counted else "[Row!]!"), resolve)
 
 
 QUERIES = {
@@ -47,18 +55,15 @@ QUERIES = {
 @pytest.mark.parametrize("count", [35, 60])
 def test_rows_begin_where_the_query_says(count, first, *, counted):
     """Whatever was asked before, and found out about the list by it."""
-    for queries in [*permutations(QUERIES, 2)]:
-        client = build_client(count, first, counted=counted)
+    for queries in select_combinations(QUERIES, QUERIES):
+        client = build_numbered_client(count, first, counted=counted)
         for query in queries:
             page, size = QUERIES[query]
             if page < first:
                 continue
             selection = "{ items { id } }" if counted else "{ id }"
             result = client.execute_all(f"{{ rows{query} {selection} }}", progress=False)
-            data = result.data["rows"]
-            rows = [int(row["id"]) for row in (data["items"] if counted else data)]
-            start = (page - first) * size
-            expected = list(range(start, count))
+            rows, expected = read_rows(result), build_rows(count)[(page - first) * size :]
             assert rows == expected[: len(rows)], (queries, query)
             if result.report.complete:
                 assert rows == expected, (queries, query)
@@ -79,30 +84,25 @@ PAIRED = {
 
 
 @pytest.mark.parametrize("wrapper", ["", "nodes"])
-@pytest.mark.parametrize("queries", [*permutations(PAIRED, 2)])
+@pytest.mark.parametrize("queries", permutations(PAIRED, 2))
 def test_the_pairs_of_two_conventions_are_not_mixed(queries, wrapper):
     """Strapi 5.54 refuses `page` beside `start`, also where the other pair was found before."""
 
-    def resolve(_root: Any, args: dict[str, Any], _context: Any) -> Any:
+    def resolve(args: dict[str, Any]) -> Any:
         given = args.get("pagination") or {}
         if given.keys() & {"page", "pageSize"} and given.keys() & {"start", "limit"}:
             msg = "Cannot use both page & offset pagination in the same query"
             raise ValueError(msg)
         size = given.get("pageSize") or given.get("limit") or 10
         start = given.get("start") or (given.get("page", 1) - 1) * size
-        rows = [{"id": str(number)} for number in range(230)[start : start + size]]
+        rows = build_rows(230)[start : start + size]
         return {"nodes": rows} if wrapper else rows
 
-    sdl = PAIRS % ("Page!" if wrapper else "[Row!]!")
-    client = Client(Schema(sdl, {"Query": {"rows": resolve}}))
+    client = build_client(PAIRS % ("Page!" if wrapper else "[Row!]!"), resolve)
     for query in queries:
         inner = "{ nodes { id } }" if wrapper else "{ id }"
         text = f"{{ rows(pagination: {{ {query} }}) {inner} }}"
-        result = client.execute_all(text, progress=False)
-        data = result.data["rows"]
-        rows = [row["id"] for row in (data["nodes"] if wrapper else data)]
-        assert rows == [str(number) for number in range(PAIRED[query], 230)]
-        assert result.report.complete, result.report.doubts
+        assert_whole(client.execute_all(text, progress=False), range(PAIRED[query], 230))
 
 
 @pytest.mark.parametrize("least", [0, 1])
@@ -110,11 +110,10 @@ def test_the_pairs_of_two_conventions_are_not_mixed(queries, wrapper):
 def test_a_size_of_zero_proves_nothing(name, least):
     """Strapi 5.54 has one row for it."""
 
-    def resolve(_root: Any, args: dict[str, Any], _context: Any) -> Any:
-        size = max(least, (args.get("pagination") or {}).get(name, 10))
-        return [{"id": str(number)} for number in range(size)]
+    def resolve(args: dict[str, Any]) -> Any:
+        return build_rows(max(least, (args.get("pagination") or {}).get(name, 10)))
 
-    client = Client(Schema(PAIRS % "[Row!]!", {"Query": {"rows": resolve}}))
+    client = build_client(PAIRS % "[Row!]!", resolve)
     text = f"{{ rows(pagination: {{ {name}: 0 }}) {{ id }} }}"
     assert client.frame(text).attrs["completeness"].startswith("unknown: the query has `")
     with pytest.warns(UserWarning, match=f"{name}: 0"):
@@ -125,11 +124,11 @@ def test_a_size_of_zero_proves_nothing(name, least):
 def test_a_count_includes_the_rows_before_an_offset_of_a_round_list(total):
     """So 16 rows after 4 are all of 20, and not of 21."""
 
-    def resolve(_root: Any, args: dict[str, Any], _context: Any) -> Any:
-        return {"items": [{"id": str(n)} for n in range(args["skip"], 20)], "total": total}
+    def resolve(args: dict[str, Any]) -> Any:
+        return build_page(build_rows(20), args["skip"], 20, total=total)
 
     sdl = "type Query { rows(skip: Int! = 0): Page! } type Page { total: Int! items: [Row!]! }"
-    client = Client(Schema(f"{sdl} type Row {{ id: ID! }}", {"Query": {"rows": resolve}}))
-    result = client.execute_all("{ rows(skip: 4) { items { id } } }", progress=False)
-    assert len(result.data["rows"]["items"]) == 16
+    text = "{ rows(skip: 4) { items { id } } }"
+    result = fetch(f"{sdl} type Row {{ id: ID! }}", resolve, text)
+    assert len(read_rows(result)) == 16
     assert result.report.complete == (total == 20), result.report.doubts

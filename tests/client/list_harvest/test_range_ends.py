@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gqlnb import Client, OptionError, QueryError, Schema, Slice
+from gqlnb import Client, OptionError, Schema, Slice
 from tests.client.list_harvest.simulator import Endpoint
 from tests.client.list_harvest.test_range_harvest import harvest, harvest_quietly, list_ids
 from tests.examples import select_combinations
@@ -110,14 +110,6 @@ def test_a_filter_that_excludes_a_text_cannot_begin_with_it():
     found = harvest(endpoint, slice=slice_)
     assert list_ids(found) == sorted(f"r{number}" for number in range(5, 11))
     assert found.complete
-
-
-def test_a_query_with_two_lists_and_ends_is_refused():
-    """The error is the same as without ends."""
-    text = "query ($low: Int) { a: items(low: $low) { nodes { at } } b: items { nodes { at } } }"
-    slice_ = Slice(column="at", least="1")
-    with pytest.raises(QueryError, match="takes variables; it has: a, b"):
-        Client(Endpoint({"a": 1}).build_schema()).harvest(text, slice=slice_)
 
 
 # -- values between the ends of adjacent ranges

@@ -399,16 +399,6 @@ def test_rows_without_an_id_are_kept_if_equal():
     assert found.frame()["at"].value_counts().tolist() == [20] * 20
 
 
-def test_a_harvest_over_http_is_the_same():
-    """Over a socket the rows and the number of requests are those in process."""
-    endpoint = Endpoint(draw_values(KINDS["integers"][1]))
-    here = harvest(endpoint)
-    with gqlnb.serve(endpoint.build_schema(), port=0) as server, Client(server.url) as client:
-        there = client.harvest(endpoint.query, slice=Slice(column="at", cap=50), page_size=10)
-    assert list_ids(there) == list_ids(here)
-    assert there.coverage.pages == here.coverage.pages
-
-
 def test_a_harvest_takes_the_options_of_a_call():
     """Its token is in each request: the endpoint refuses any other."""
     endpoint = Endpoint(draw_values(KINDS["integers"][1]))
@@ -442,28 +432,6 @@ def test_a_count_that_stops_at_the_cap_proves_nothing():
     assert not found.complete
     assert found.arrow().num_rows == 120
     assert "so it does not count all of them" in str(found.coverage.gaps)
-
-
-def test_rows_that_shift_between_pages_without_a_count_are_not_proved():
-    """A deletion moves a row to the page before, which has been read."""
-    names = {str(n): f"n{n:03}" for n in range(30)}
-    endpoint = Endpoint(names, type="String", cap=50, has_count=False)
-    asked = []
-
-    def delete_first() -> None:
-        asked.append(1)
-        if len(asked) in {2, 5, 8, 11, 14, 17}:
-            endpoint.rows.pop(min(endpoint.rows, key=int))
-
-    endpoint.drift = delete_first
-    found = gqlnb.connect(endpoint.build_schema()).harvest(
-        endpoint.query,
-        slice=Slice(column="at", low="low", high="high", cap=50),
-        progress=False,
-        page_size=7,
-    )
-    missing = set(endpoint.rows) - set(found.arrow()["id"].to_pylist())
-    assert not (found.complete and missing)
 
 
 def test_a_count_beside_the_list_is_compared_with_the_rows_of_its_reading():

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import signal
 import socket
 import sys
 import threading
-from typing import Any
 
 import pytest
 
 from gqlnb import Client, Limits, TransportError, serve
 from gqlnb.client.event_streams import StreamedAnswer
-from gqlnb.client.subscriptions import read_ahead
-from gqlnb.http.messages import Response
 from tests.client.faults import Endpoint, stalled
 from tests.client.subscriptions.tickers import (
     EACH,
@@ -158,16 +154,6 @@ def test_reconnecting_is_announced_once_to_interactive_users(relay, monkeypatch,
     assert said.count("events in between are missing. Interrupt to stop.") == 1
 
 
-def test_reconnect_delays_double_up_to_a_limit():
-    """Each delay is random, between half and all of its step."""
-    from gqlnb.client import subscriptions
-
-    subscriptions.FIRST_DELAY = 0.5  # the fixture gives back what it had
-    waits = [subscriptions.compute_backoff(tried, lambda: 0.999) for tried in (1, 2, 3, 9, 99)]
-    assert waits == pytest.approx([0.5, 1, 2, 30, 30], rel=0.01)
-    assert subscriptions.compute_backoff(1, lambda: 0.0) == 0.25
-
-
 @EACH
 def test_a_slow_consumer_slows_the_endpoint_without_losing_events(ticker, url, way):
     """The source pauses while no event is consumed, and continues in order."""
@@ -220,24 +206,6 @@ def test_a_garbage_collected_stream_is_closed(ticker, url, way):
     assert ticker.until(lambda: not ticker.open)
 
 
-def test_an_event_stream_is_read_in_one_thread(url, monkeypatch):
-    """All steps of the generator run in the same thread."""
-    threads, more = [], StreamedAnswer.read_more
-
-    def noted(self: StreamedAnswer) -> Any:
-        threads.append(threading.current_thread())
-        return more(self)
-
-    monkeypatch.setattr(StreamedAnswer, "read_more", noted)
-    stream = Client(url).subscribe("subscription { flood(size: 9) { number } }", transport="sse")
-    with stream:
-        assert [next(stream)["flood"]["number"] for _ in range(500)] == list(range(1, 501))
-    assert len(threads) > 1
-    assert len(set(threads)) == 1
-    threads[0].join(PATIENCE)
-    assert not threads[0].is_alive()
-
-
 @EACH
 def test_many_subscriptions_run_in_parallel(ticker, url, way):
     """Each has its own connection."""
@@ -248,27 +216,3 @@ def test_many_subscriptions_run_in_parallel(ticker, url, way):
     for stream in streams:
         stream.close()
     assert ticker.until(lambda: not ticker.open)
-
-
-@pytest.mark.parametrize(("size", "cap", "most"), [(1, None, 66), (1, 1000, 66), (1000, 4000, 6)])
-def test_a_stream_is_read_ahead_up_to_a_bound(size, cap, most):
-    """64 responses, or the bytes of an answer; one is taken, and another one waits for room."""
-    made: list[Response] = []
-
-    async def make_responses():
-        for _ in range(200):
-            made.append(Response(200, {}, b"x" * size))
-            yield made[-1]
-
-    async def read():
-        stream = read_ahead(make_responses(), cap)
-        taken = [await anext(stream)]
-        for _ in range(1000):
-            await asyncio.sleep(0)
-        count = len(made)
-        taken += [response async for response in stream]
-        return count, taken
-
-    count, taken = asyncio.run(read())
-    assert count == most
-    assert taken == made

@@ -99,17 +99,6 @@ def test_a_malformed_error_message_is_an_error(payload):
         list(Client(url).subscribe(SUBSCRIPTION, transport="ws"))
 
 
-def test_an_error_message_is_a_query_error_with_its_location():
-    """Line and column are those of the query."""
-    said = '[{"message":"no such field","locations":[{"line":1,"column":16}]}]'
-    with speaking(greeted(NEXT, f'{{"id":"1","type":"error","payload":{said}}}')) as url:
-        stream = Client(url).subscribe(SUBSCRIPTION, transport="ws")
-        next(stream)
-        with pytest.raises(QueryError, match="no such field") as caught:
-            next(stream)
-    assert caught.value.problems[0].column == 16
-
-
 @pytest.mark.parametrize(
     ("code", "kind", "words"),
     [

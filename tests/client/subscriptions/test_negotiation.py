@@ -20,14 +20,6 @@ from gqlnb import (
 from tests.client.faults import Close, Endpoint, Wire, answer, chunked, json_answer, stalled
 from tests.client.subscriptions.tickers import EACH, EVENTS, PATIENCE, SUBSCRIPTION, until_it_breaks
 
-
-def test_the_protocol_is_negotiated_once(url, monkeypatch):
-    """A WebSocket is preferred."""
-    client = Client(url)
-    next(client.subscribe(SUBSCRIPTION))
-    assert client._endpoint.transport.stream_kind == "ws"
-
-
 STREAM = b'event: next\ndata: {"data": {"ticks": 1}}\n\nevent: complete\ndata:\n\n'
 
 
@@ -79,16 +71,6 @@ def test_a_refused_handshake_is_the_same_error_as_a_refused_request(way, said, k
     with Endpoint(said) as endpoint, pytest.raises(kind) as caught:
         list(Client(endpoint.url).subscribe(SUBSCRIPTION, transport=way, reconnect=0))
     assert type(caught.value) is kind
-
-
-def test_a_request_error_is_the_same_error_as_for_a_query():
-    """An endpoint may answer with JSON instead of events."""
-    errors = {"errors": [{"message": "Cannot subscribe", "locations": [{"line": 1, "column": 3}]}]}
-    with (
-        Endpoint(json_answer(errors, "400 Bad Request")) as endpoint,
-        pytest.raises(QueryError, match="Cannot subscribe"),
-    ):
-        list(Client(endpoint.url).subscribe(SUBSCRIPTION, transport="sse"))
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from gqlnb import Client, GqlnbError, TransportError, recorded
+from gqlnb import Client, GqlnbError, TransportError
 from gqlnb.server.app import App
 from tests.asgi import read_body, receive_again, send_answer
 from tests.client.faults import answer, json_answer
@@ -97,29 +97,6 @@ def test_a_mutation_is_sent_once(endpoint, way, fault):
     assert len(server.requests) == 1
 
 
-@pytest.mark.parametrize("fault", FAULTY)
-@pytest.mark.parametrize("persists", [False, True])
-def test_a_replay_has_the_recorded_outcome(endpoint, tmp_path, monkeypatch, fault, persists):
-    """Without waits or requests."""
-    server = endpoint(FAULTY[fault]) if persists else endpoint(FAULTY[fault], RIGHT)
-    file = tmp_path / "tape.jsonl"
-
-    def outcome() -> Any:
-        try:
-            return Client(server.url).execute("{ a }").data
-        except TransportError as error:
-            return str(error).partition(" Gave up after")[0]
-
-    with recorded(file, mode="record"):
-        first = outcome()
-    sent = len(server.requests)
-    monkeypatch.setattr("gqlnb.http.rate_limit_rules.FIRST_BACKOFF", 1e9)
-    with recorded(file, mode="replay"):
-        assert outcome() == first
-    assert len(server.requests) == sent
-    assert isinstance(first, str) is persists
-
-
 class Faulty:
     """An application whose answers to some queries are transient failures.
 
@@ -156,12 +133,3 @@ def test_paging_loses_no_items(place, times, way):
     result = QUERIES[way](client, QUERY)
     assert sorted(ids(result.data)) == list(range(TOTAL))
     assert result.report.complete
-
-
-def test_failed_paging_keeps_the_pages_so_far():
-    """It can be resumed."""
-    client = Client(Faulty(App(served(Items(FAULTS["right"].spoil))), range(2, 99)))
-    with pytest.raises(TransportError, match="Something went wrong") as caught:
-        client.execute_all(QUERY)
-    came = ids(caught.value.result.data)
-    assert 0 < len(came) < TOTAL

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 import pickle
+import socket
 import sys
 import threading
 from datetime import date
 from typing import Any
 
 import pytest
-from aiohttp import web
 from graphql import build_schema, graphql_sync
 
 from gqlnb import (
@@ -27,7 +27,7 @@ from gqlnb import (
     reference_schema,
 )
 from tests.client.faults import Endpoint as FaultyEndpoint
-from tests.client.faults import json_answer
+from tests.client.faults import json_answer, silent
 
 SDL = """
 type Query { hello: String rows(first: Int, after: String, least: Int, most: Int): RowConnection }
@@ -36,64 +36,42 @@ type RowConnection { nodes: [Row] pageInfo: PageInfo! totalCount: Int }
 type Row { id: ID! }
 type PageInfo { hasNextPage: Boolean! endCursor: String }
 """
-SCHEMA = build_schema(SDL)
-ROOT = {
-    "hello": "world",
-    "rows": lambda _info, first=1, after=None, **_: {
-        "nodes": [{"id": "2" if after else "1"}],
-        "pageInfo": {"hasNextPage": not after, "endCursor": "b" if after else "a"},
-        "totalCount": 2,
-    },
-}
+
+
+def build_rows(number: int) -> dict[str, Any]:
+    """Return the page with one of two rows, with the fields that paging adds."""
+    info = {"hasNextPage": number == 1, "endCursor": str(number)}
+    counted = {"totalCount": 2, "gqlnb_totalCount": 2, "gqlnb_pageInfo": info}
+    return {"nodes": [{"id": str(number), "gqlnb_id": str(number)}], "pageInfo": info, **counted}
+
+
+PAGE, LAST = (json_answer({"data": {"hello": "world", "rows": build_rows(n)}}) for n in (1, 2))
 PAGES = (
     "query ($first: Int, $after: String) { rows(first: $first, after: $after) { nodes { id } } }"
 )
 
 
-class Endpoint:
-    """An endpoint on aiohttp that keeps what it was sent, and answers when `together` wait."""
+class Endpoint(FaultyEndpoint):
+    """An endpoint that gives a page, then the last one, and tells what it was sent."""
 
     def __init__(self) -> None:
-        self.received: list[tuple[dict[str, str], dict[str, Any]]] = []
-        self.together = 1
-        self.url = ""
-        self._waiting = 0
-        self._all_here: asyncio.Event | None = None
-        self._started = threading.Event()
-        self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()))
+        super().__init__(PAGE, LAST)
 
-    def __enter__(self) -> Endpoint:
-        self._thread.start()
-        assert self._started.wait(20)
-        return self
+    def execute(self, connection: socket.socket, _over: threading.Event) -> None:
+        """Execute the last request."""
+        _, body = self.received[-1]
+        schema, root = build_schema(SDL), {"rows": build_rows(2)}
+        result = graphql_sync(schema, body["query"], root, variable_values=body.get("variables"))
+        connection.sendall(json_answer(result.formatted, Connection="close"))
 
-    def __exit__(self, *_: object) -> None:
-        self._loop.call_soon_threadsafe(self._stopped.set)
-        self._thread.join(20)
-
-    async def _serve(self) -> None:
-        self._loop, self._stopped = asyncio.get_running_loop(), asyncio.Event()
-        self._all_here = asyncio.Event()
-        app = web.Application()
-        app.router.add_post("/graphql", self._answer)
-        runner = web.AppRunner(app, shutdown_timeout=0.1)
-        await runner.setup()
-        site = web.TCPSite(runner, "127.0.0.1", 0)
-        await site.start()
-        self.url = f"http://127.0.0.1:{runner.addresses[0][1]}/graphql"
-        self._started.set()
-        await self._stopped.wait()
-        await runner.cleanup()
-
-    async def _answer(self, request: web.Request) -> web.Response:
-        body = json.loads(await request.read())
-        self.received.append((dict(request.headers), body))
-        self._waiting += 1
-        if self._waiting >= self.together:
-            self._all_here.set()
-        await self._all_here.wait()
-        result = graphql_sync(SCHEMA, body["query"], ROOT, variable_values=body.get("variables"))
-        return web.json_response(result.formatted)
+    @property
+    def received(self) -> list[tuple[dict[str, str], dict[str, Any]]]:
+        """The headers and the body of each request."""
+        parts = [request.decode().partition("\r\n\r\n") for request in self.requests]
+        return [
+            (dict(line.split(": ", 1) for line in head.splitlines()[1:]), json.loads(body))
+            for head, _, body in parts
+        ]
 
 
 @pytest.fixture
@@ -213,6 +191,7 @@ def test_without_validation_the_endpoint_decides(endpoint, monkeypatch, call):
 def test_texts_and_variables_that_cannot_be_read_are_sent_as_they_are(endpoint):
     """The endpoint's error is raised, and a text that it might not repeat is sent once."""
     text = "query ($first: Int!) { rows(first: $first) { nodes { id } } }"
+    endpoint.answers[:] = [endpoint.execute]
     with Client(endpoint.url, schema=SDL, validate=False) as client:
         with pytest.raises(QueryError, match="cannot represent non-integer"):
             client.execute(text, {"first": "ten"})
@@ -263,15 +242,14 @@ def test_a_recording_answers_a_call_whose_token_is_missing(endpoint, tmp_path):
 
 def test_calls_with_options_share_the_connections(endpoint, client):
     """A thousand calls with headers of their own need one connection."""
-    connections = client._endpoint.transport._connections
     for number in range(3):
         client.execute("{ hello }", headers={"X-Trace": str(number)})
-    assert connections.get_route().pool.num_connections == 1
+    assert endpoint.connections == 1
 
 
 def test_a_timeout_of_a_call_ends_it(endpoint, client):
     """The client's is a minute."""
-    endpoint.together = 2
+    endpoint.answers[:] = [silent]
     with pytest.raises(TransportError, match=r"within 0\.2 s"):
         client.execute("{ hello }", timeout=0.2)
 
@@ -313,7 +291,13 @@ def test_a_subscription_sends_its_headers(endpoint, client):
 
 def test_256_asynchronous_calls_run_at_once(endpoint):
     """The endpoint answers none before all have come."""
-    endpoint.together = 256
+    together = threading.Barrier(256, timeout=20)
+
+    def answer_together(connection: socket.socket, _over: threading.Event) -> None:
+        together.wait()
+        connection.sendall(json_answer({"data": {"hello": "world"}}, Connection="close"))
+
+    endpoint.answers[:] = [answer_together]
 
     async def call_all() -> list[Any]:
         async with Client(endpoint.url, schema=SDL) as client:

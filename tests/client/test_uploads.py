@@ -11,7 +11,6 @@ import signal
 import socket
 import threading
 import zipfile
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,7 @@ from gqlnb import Client, QueryError, Schema, TransportError, Upload, serve
 from gqlnb.client.http_transport import HttpTransport
 from gqlnb.server.app import App
 from tests.asgi import run_app
-from tests.client.faults import answer, json_answer
+from tests.client.faults import Endpoint, answer, json_answer
 
 # The application leaves its temporary files to the collector.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
@@ -278,14 +277,6 @@ def test_a_stream_is_not_sent_twice(canned):
     assert sum(request.count(b"once") for request in canned.requests) == 1
 
 
-def test_a_mutation_is_sent_once(canned):
-    """Even if its file is seekable."""
-    canned.answers = [FAILURE, json_answer({"data": {"read": 1}})]
-    with Client(canned.url) as client, pytest.raises(TransportError, match="503"):
-        client.execute(SINGLE, {"file": io.BytesIO(b"x")})
-    assert len(canned.requests) == 1
-
-
 def test_the_deadline_applies_while_a_file_is_sent(tmp_path):
     """An endpoint that reads nothing ends the call at its deadline."""
     path = tmp_path / "large.bin"
@@ -302,31 +293,21 @@ def test_the_deadline_applies_while_a_file_is_sent(tmp_path):
 # -- what is no file, and who takes none
 
 
-class Sink:
+class Sink(Endpoint):
     """Takes the beginning of one upload and no more of it; answers what comes after it."""
 
     def __init__(self) -> None:
-        self.listener = socket.create_server(("127.0.0.1", 0))
-        self.url = f"http://127.0.0.1:{self.listener.getsockname()[1]}/graphql"
-        self.begun, self.left, self.gone = (threading.Event() for _ in range(3))
-        threading.Thread(target=self.serve, daemon=True).start()
+        super().__init__(self.take, json_answer({"data": {"hello": "Hi"}}))
+        self.begun, self.left = threading.Event(), threading.Event()
 
-    def serve(self) -> None:
+    def take(self, connection: socket.socket, _over: threading.Event) -> None:
         """Begin to read, wait until the client has left, and see that nothing more comes."""
-        first, _ = self.listener.accept()
-        with first:
-            while b"xxxx" not in first.recv(1 << 16):
-                pass
-            self.begun.set()
-            self.left.wait(PATIENCE)
-            with suppress(ConnectionResetError):
-                while first.recv(1 << 20):
-                    pass
-            self.gone.set()
-        second, _ = self.listener.accept()
-        with second:
-            second.recv(1 << 16)
-            second.sendall(json_answer({"data": {"hello": "Hi"}}))
+        while b"xxxx" not in connection.recv(1 << 16):
+            pass
+        self.begun.set()
+        self.left.wait(PATIENCE)
+        while connection.recv(1 << 20):
+            pass
 
 
 class Endless(io.RawIOBase):
@@ -373,14 +354,14 @@ def cancelled(client: Client, sink: Sink, file: Any) -> None:
 @pytest.mark.parametrize("leave", [interrupted, cancelled])
 def test_a_cancelled_upload_ends(leave):
     """Its connection closes, the file stays open, and the client stays usable."""
-    sink, file = Sink(), Endless()
-    client = Client(sink.url)
-    leave(client, sink, file)
-    sink.left.set()
-    assert sink.gone.wait(PATIENCE)
-    assert not file.closed
-    assert client.execute("{ hello }").data == {"hello": "Hi"}
-    sink.listener.close()
+    file = Endless()
+    with Sink() as sink:
+        client = Client(sink.url)
+        leave(client, sink, file)
+        sink.left.set()
+        assert sink.gone.wait(PATIENCE)
+        assert not file.closed
+        assert client.execute("{ hello }").data == {"hello": "Hi"}
 
 
 def test_an_in_process_resolver_gets_the_file_object(table):

@@ -41,6 +41,7 @@ from gqlnb.client import connections
 from gqlnb.http.rate_limit_rules import MAX_ATTEMPTS
 from gqlnb.server.app import App
 from tests.client.faults import Endpoint, answer, json_answer
+from tests.examples import select_combinations
 from tests.named_connections import forget_connection
 
 CANARY = "cAnary/Zx9+81=qq_77"
@@ -62,7 +63,10 @@ ECHOES = {
     "url-safe base64": base64.urlsafe_b64encode(CANARY.encode()).decode(),
     "html": "".join(f"&#{ord(c)};" for c in CANARY),
     "hexadecimal": CANARY.encode().hex(),
+    "capitals": CANARY.upper(),
+    "percent for all": "".join(f"%{ord(c):02x}" for c in CANARY),
 }
+EVERY_ECHO = pytest.mark.parametrize(("echo", "how"), select_combinations(ECHOES, OPTIONS))
 BRIEF = gqlnb.Limits(wait=1)  # one repetition of an empty answer, or two
 OK = json_answer({"data": {"hello": "Hi"}})
 
@@ -157,13 +161,12 @@ def said(error: BaseException, client: Client) -> list[object]:
     ]
 
 
-@pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
-@pytest.mark.parametrize("echo", ECHOES.values(), ids=ECHOES)
-def test_no_failure_exposes_a_token(canned, assert_clean, everything_logged, options, echo, capfd):
+@EVERY_ECHO
+def test_no_failure_exposes_a_token(canned, assert_clean, everything_logged, how, echo, capfd):
     """For any answer of an endpoint: in tracebacks with locals, results, logs and pickles."""
-    for name, reply in echoing(echo).items():
+    for name, reply in echoing(ECHOES[echo]).items():
         canned.answers[:] = [reply] * MAX_ATTEMPTS
-        client = Client(canned.url, **options(), limits=BRIEF)
+        client = Client(canned.url, **OPTIONS[how](), limits=BRIEF)
         try:
             client.execute("{ hello }")
         except gqlnb.GqlnbError as error:
@@ -176,13 +179,12 @@ def test_no_failure_exposes_a_token(canned, assert_clean, everything_logged, opt
     assert CANARY.encode() in sent[0]
 
 
-@pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
-@pytest.mark.parametrize("echo", ECHOES.values(), ids=ECHOES)
+@EVERY_ECHO
 def test_no_recording_contains_a_token(
-    canned, assert_clean, everything_logged, options, echo, tmp_path
+    canned, assert_clean, everything_logged, how, echo, tmp_path
 ):
     """For any answer of an endpoint, including its data, and any request."""
-    path = tmp_path / "it.jsonl"
+    path, echo = tmp_path / "it.jsonl", ECHOES[echo]
     answers = echoing(echo)
     answers["data"] = answer(f'{{"data": {{"a": "{echo}", "{echo}": ["<{echo}>"]}}}}')
     text = f"query A($a: A) {{ a(b: {json.dumps(CANARY)}, a: $a) }} # {CANARY}"
@@ -191,7 +193,7 @@ def test_no_recording_contains_a_token(
     for mode in ("record", "replay"):
         for name, reply in answers.items():
             canned.answers[:] = [reply] * MAX_ATTEMPTS
-            given = options() if mode == "record" else {}
+            given = OPTIONS[how]() if mode == "record" else {}
             client = Client(canned.url, **given, limits=BRIEF, recording=path, mode=mode)
             asked = text.replace("query A", f"query {name.replace(' ', '_')}")
             ended.append("data")
@@ -482,8 +484,7 @@ def test_an_executed_and_saved_notebook_contains_no_token(assert_clean, tmp_path
     assert_clean(page, *(file.read_bytes() for file in files))
 
 
-@pytest.mark.parametrize("how", OPTIONS)
-@pytest.mark.parametrize("echo", ECHOES)
+@EVERY_ECHO
 def test_the_schema_cache_contains_no_token(assert_clean, tmp_path, monkeypatch, how, echo):
     """Nor does the schema, even if the endpoint writes the token into a description."""
     monkeypatch.setenv("CANARY_VARIABLE", CANARY)

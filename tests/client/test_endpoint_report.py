@@ -16,10 +16,10 @@ from gqlnb import Access, Client, OptionError, Schema, TransportError, config, s
 from gqlnb.cli.main import main
 from gqlnb.client import connections
 from gqlnb.client.endpoint_report.describe import choose_lists, name_form
-from gqlnb.client.endpoint_report.protocol import load_members, read_parts
 from gqlnb.client.endpoint_report.report import Meter, RequestLimitError
 from gqlnb.engine.graphql_compat import IS_GRAPHQL_33
 from gqlnb.http.messages import Response
+from tests.client.paging.lists import build_page
 from tests.named_connections import forget_connection
 
 SDL = """
@@ -182,6 +182,7 @@ def test_a_report_is_shown_as_table_text_and_json(client):
         assert line.subject in repr(report)
     assert report._repr_html_().count("<tr>") >= len(report)
     assert "&#x27;" in report._repr_html_() or "<script" not in report._repr_html_()
+    assert json.loads(json.dumps(report.to_dict()))["requests"] == report.requests
 
 
 def test_requests_to_other_machines_are_spaced():
@@ -192,29 +193,6 @@ def test_requests_to_other_machines_are_spaced():
     assert time.monotonic() - begun >= 0.2
     with pytest.raises(RequestLimitError):
         meter.count()
-
-
-MULTIPART = {"content-type": 'multipart/mixed; boundary="-"'}
-PART = b"\r\n---\r\ncontent-type: application/json\r\n\r\n"
-
-
-@pytest.mark.parametrize(
-    ("response", "finding"),
-    [
-        (
-            Response(200, MULTIPART, PART + b'{"data":{},"hasNext": true}' + PART + b"{}"),
-            "in parts, multipart/mixed",
-        ),
-        (Response(200, MULTIPART, PART + b'{"data":{"a":1},"hasNext":false}'), "in one answer"),
-        (Response(200, {}, b'{"data": {"a": 1}}'), "in one answer"),
-        (Response(200, MULTIPART, PART + b'{"errors":[{}],"hasNext":false}'), "refused, HTTP 200"),
-        (Response(400, {}, b'{"errors": [{}]}'), "refused, HTTP 400"),
-        (Response(500, {}, b"Oh."), "refused, HTTP 500"),
-    ],
-)
-def test_answers_in_parts(response, finding):
-    """One that comes as multipart is in parts only if it says that more follow."""
-    assert read_parts(response, load_members(response)) == finding
 
 
 @pytest.mark.parametrize(
@@ -306,12 +284,6 @@ def test_invalid_lists_are_named(kept, table, reason):
     kept.write_text(f"{kept.read_text()}\n[connections.sky.lists]\n{table}\n")
     with pytest.raises(gqlnb.TargetError, match=reason):
         gqlnb.connect("sky")
-
-
-def test_json_has_no_values_but_those_of_json(client):
-    """So that another program can read it."""
-    report = client.describe(["all"])
-    assert json.loads(json.dumps(report.to_dict()))["requests"] == report.requests
 
 
 def test_the_command_prints_the_report(server, capsys):
@@ -407,11 +379,7 @@ def test_cursors_are_followed_whatever_the_size_is_called(size):
         if (args.get(size) or 0) > 40:
             msg = "at most 40"
             raise ValueError(msg)
-        start = int(args.get("after") or 0)
-        end = start + (args.get(size) or 100)
-        info = {"hasNextPage": end < len(STARS), "endCursor": str(end)}
-        edges = [{"node": star} for star in STARS[start:end]]
-        return {"edges": edges, "pageInfo": info, "totalCount": len(STARS)}
+        return build_page(STARS, args.get("after"), args.get(size) or 100)
 
     report = Client(Schema(sdl, {"Query": {"stars": get}})).describe()
     assert report.find("stars: default page").finding == "100 rows"
@@ -499,10 +467,7 @@ def test_the_cursor_of_a_page_of_items_is_tried():
     """Ponder 0.16 has `items`, and page info as connections do."""
 
     def resolve(_root: Any, args: Any, _context: Any) -> Any:
-        start, size = int(args.get("after") or 0), args.get("limit") or 50
-        rows = STARS[start : start + size]
-        info = {"hasNextPage": start + size < len(STARS), "endCursor": str(start + len(rows))}
-        return {"items": rows, "pageInfo": info}
+        return build_page(STARS, args.get("after"), args.get("limit") or 50)
 
     sdl = """
     type Query { stars(after: String, limit: Int): Page! } type Star { id: ID! }
@@ -550,9 +515,7 @@ def test_the_offset_of_a_page_of_nodes_is_tried():
     """As in Gatsby 5, which has a count beside them."""
 
     def resolve(_root: Any, args: Any, _context: Any) -> Any:
-        rows = STARS[args["skip"] :][: args.get("limit")]
-        more = args["skip"] + len(rows) < len(STARS)
-        return {"nodes": rows, "totalCount": len(STARS), "pageInfo": {"hasNextPage": more}}
+        return build_page(STARS, args["skip"], args.get("limit") or len(STARS))
 
     sdl = """
     type Query { stars(skip: Int! = 0, limit: Int): Page! } type Star { id: ID! }

@@ -32,14 +32,6 @@ def check(result):
 
 
 @pytest.mark.parametrize("count", [1, 3000])
-def test_decimal_columns_are_exact_regardless_of_earlier_access(count):
-    """Of small and large answers, for the first and later uses of a document."""
-    client = gqlnb.Client(Wire(rows(count)), schema=SCHEMA)
-    check(client.execute("{ rows { v } }"))
-    check(client.execute("{ rows { v } }"))
-
-
-@pytest.mark.parametrize("count", [1, 3000])
 def test_decimal_columns_are_exact_with_a_lazily_loaded_schema(count, endpoint):
     """The first frame loads it."""
     schema = json.dumps({"data": introspection_from_schema(SCHEMA)})

@@ -2,7 +2,6 @@
 
 import json
 import socket
-import threading
 from functools import partial
 
 import pytest
@@ -131,19 +130,3 @@ def test_an_invalid_option_raises_in_the_constructor(make, options):
     """Not when the first request is sent."""
     with pytest.raises(TargetError, match=f"^{next(iter(options))}= "):
         make("http://127.0.0.1:1/graphql", **options)
-
-
-def test_one_client_works_from_many_threads(canned):
-    """Each thread gets its own answer."""
-    canned.answers += [response(json.dumps({"data": {"n": 1}}))] * 40
-    made, seen = client(canned), []
-
-    def ask():
-        seen.extend(made.execute("{ n }").data["n"] for _ in range(5))
-
-    threads = [threading.Thread(target=ask) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert seen == [1] * 40

@@ -7,19 +7,16 @@ import json
 import pytest
 from graphql import (
     FieldNode,
-    GraphQLBoolean,
-    GraphQLField,
     TypeInfo,
     TypeInfoVisitor,
     Visitor,
     build_schema,
     introspection_from_schema,
-    introspection_types,
     parse,
     visit,
 )
 
-from gqlnb import AnswerError, AuthError, Client, RateLimited, Schema, SchemaError, TransportError
+from gqlnb import AnswerError, AuthError, Client, RateLimited, SchemaError, TransportError
 from tests.client.faults import Endpoint, answer, json_answer
 
 SDL = 'schema { query: Query } "A root." type Query { hello(x: [[Int!]!]! = [[1]]): String }'
@@ -47,35 +44,6 @@ def test_a_modern_endpoint_gets_one_complete_query(endpoint):
     (text,) = asked(made)
     assert all(word in text for word in (*RICH, "description"))
     assert client.schema_notes == ()
-
-
-@pytest.fixture
-def without_strawberry(monkeypatch):
-    """Undo what a schema of Strawberry does to the `__Type` of all schemas of a process.
-
-    It says of other libraries' types that they are not `@oneOf`, from then on.
-    """
-    field = GraphQLField(GraphQLBoolean, resolve=lambda kind, _: getattr(kind, "is_one_of", None))
-    monkeypatch.setitem(introspection_types["__Type"].fields, "isOneOf", field)
-
-
-@pytest.mark.usefixtures("without_strawberry")
-def test_our_server_answers_the_complete_query():
-    """Also deprecated, repeatable, specified-by and one-of elements."""
-    from gqlnb import serve
-
-    sdl = """"All of it." schema { query: Query }
-    directive @again repeatable on FIELD
-    scalar Day @specifiedBy(url: "https://day.example")
-    input Either @oneOf { a: Int b: Int }
-    type Query { hello(old: Int @deprecated(reason: "No.") either: Either): Day }"""
-    with serve(Schema(sdl), port=0) as server:
-        made = Client(server.url).schema
-    assert made.description == "All of it."
-    assert made.get_directive("again").is_repeatable
-    assert made.type_map["Day"].specified_by_url == "https://day.example"
-    assert made.query_type.fields["hello"].args["old"].deprecation_reason == "No."
-    assert made.type_map["Either"].is_one_of
 
 
 ARGUMENT = 'Unknown argument "includeDeprecated" on field'

@@ -401,12 +401,6 @@ def test_unusual_but_valid_responses_are_read(endpoint, oddity, ask):
     assert server.connections == 1 + alone
 
 
-def test_large_integers_are_exact(endpoint):
-    """Beyond 53 and beyond 64 bits."""
-    data = {"a": 2**53 + 1, "b": 2**64 + 1, "c": -(10**300)}
-    assert client(endpoint(json_answer({"data": data}))).execute("{ a b c }").data == data
-
-
 @BOTH
 def test_partial_results_have_data_and_errors(endpoint, ask):
     """Under each status that such answers have."""

@@ -77,21 +77,6 @@ def test_a_notebook_shows_rate_and_remaining_time():
     assert "1,300 rows, 100 rows/s, &lt;b&gt;" in unknown
 
 
-@pytest.mark.usefixtures("person")
-def test_the_estimate_counts_rows_of_the_current_run(capsys):
-    """Not rows of an earlier run that was resumed, nor those of the first moment."""
-    clock = iter([0, 0.5, 100.5, 200.5]).__next__
-    with Progress(clock=clock) as progress:
-        for came in (0, 1, 2):
-            progress(900_000 + 100 * came, 901_000, 3 + came)
-            time.sleep(0.15 * (came == 1))  # so that tqdm measures anew
-        last = shown(capsys)[-1]
-    rate = float(re.search(r"([\d.]+) rows/s", last)[1])
-    assert 1 <= rate <= 2.01, last
-    left = re.search(r"<(\d\d):(\d\d),", last)
-    assert 60 * int(left[1]) + int(left[2]) >= 390, last
-
-
 def test_the_bar_follows_a_changing_total(capsys):
     """Unknown at first, then higher, then lower."""
     with Progress(True) as progress:

@@ -46,9 +46,6 @@ def clock(monkeypatch):
     return made
 
 
-Run = "Callable[..., Result]"
-
-
 @pytest.fixture(params=["run", "arun"])
 def run(request):
     """Return a function that makes attempts, in both ways."""

@@ -205,22 +205,6 @@ def test_an_invalid_cache_file_is_replaced(endpoint, cache, what):
     assert [file.name for file in cache.iterdir()] == [place.name]
 
 
-@pytest.mark.slow
-def test_a_truncated_cache_file_is_replaced(endpoint, cache):
-    """As after a crash while another program wrote it."""
-    made = endpoint(told(OLD))
-    aged(made.url, 0)
-    place = find_cache_path(made.url, ())
-    assert place is not None
-    whole = place.read_bytes()
-    for length in range(0, len(whole), 97):
-        place.write_bytes(whole[:length])
-        assert "hello" in fields(Client(made.url))
-        entry = read_cache(place)
-        assert entry is not None
-        assert b"__schema" in entry.unpack()
-
-
 @pytest.mark.parametrize("what", ["folder", "pipe", "loop"])
 def test_a_cache_path_that_is_not_a_regular_file_is_ignored(endpoint, cache, what):
     """Opening a pipe would block."""
@@ -273,16 +257,6 @@ def test_the_schema_is_refreshed_before_a_validation_error(endpoint, cache, call
         with pytest.raises(QueryError, match="Cannot query field 'les'"):
             client.execute("{ les }")
     assert len(made.requests) == asked
-
-
-def test_an_invalid_document_is_an_error_offline(cache):
-    """The error is the mistake, not the connection."""
-    made = gone()
-    aged(made, 1)
-    client = Client(made)
-    assert client.schema
-    with pytest.raises(QueryError, match="Cannot query field 'more'"):
-        client.execute("{ more }")
 
 
 # -- loading
@@ -375,16 +349,6 @@ def test_refresh_reloads_the_schema_and_validates_with_it(endpoint):
         client.execute("{ more }")
     assert client.refresh_schema() is client.schema
     assert client.execute("{ more }").data == {"more": 7}
-
-
-def test_a_failed_refresh_leaves_the_schema_unchanged(endpoint):
-    """The previous schema stays in use."""
-    made = endpoint(told(OLD), json_answer({"message": "No"}, "404 No"))
-    client = Client(made.url)
-    before = client.schema
-    with pytest.raises(TransportError):
-        client.refresh_schema()
-    assert client.schema is before
 
 
 def test_a_refused_refresh_reports_the_schema_in_use(endpoint):

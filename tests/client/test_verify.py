@@ -1,8 +1,5 @@
 """The choice of trusted certificates."""
 
-import os
-
-import certifi
 import pytest
 
 from gqlnb import Client, TargetError
@@ -22,20 +19,6 @@ def test_environment_variables_name_a_bundle_in_order(monkeypatch, tmp_path):
         path.mkdir()
         monkeypatch.setenv(name, str(path))
         assert resolve_verify() == resolve_verify(verify=True) == str(path)
-
-
-def test_the_option_takes_precedence(monkeypatch, tmp_path):
-    """A path as str or Path, or no verification."""
-    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path))
-    assert resolve_verify(verify=False) is False
-    assert resolve_verify(verify=certifi.where()) == certifi.where()
-    assert resolve_verify(verify=os.fspath(tmp_path)) == str(tmp_path)
-
-
-def test_without_a_bundle_requests_chooses(monkeypatch):
-    """An empty variable counts as unset."""
-    monkeypatch.setenv("SSL_CERT_FILE", " ")
-    assert resolve_verify() is True
 
 
 def test_an_invalid_bundle_is_named_in_the_error(monkeypatch, tmp_path):

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from gqlnb import Client, Schema
+from tests.client.paging.lists import build_page, build_rows, fetch
 
 SDL = """
 type Query { authors(first: Int = 10, after: String): Authors! }
@@ -26,10 +27,7 @@ def build_client() -> Client:
     def resolve_authors(_root: Any, args: dict[str, Any], _context: Any) -> dict[str, Any]:
         nonlocal queries
         queries = 1
-        start = int(args.get("after") or 0)
-        end = min(start + args["first"], AUTHORS)
-        info = {"hasNextPage": end < AUTHORS, "endCursor": str(end)}
-        return {"nodes": [{"id": str(n)} for n in range(start, end)], "pageInfo": info}
+        return build_page(build_rows(AUTHORS), args.get("after"), args["first"])
 
     def resolve_posts(author: dict[str, Any], _args: Any, _context: Any) -> list[dict[str, Any]]:
         nonlocal queries
@@ -58,13 +56,9 @@ def test_lists_in_the_rows_of_large_pages_are_not_lost(size):
 @pytest.mark.parametrize(("count", "is_complete"), [(9_137, True), (10_150, False)])
 def test_the_largest_size_that_is_tried_is_ten_thousand(count, is_complete):
     """DataJunction 0.0.272 returns 1,000 rows, and 10,000 at most; the sizes double."""
-
-    def resolve(_root, args, _context):
-        return [{"id": str(n)} for n in range(min(args["limit"], count, 10_000))]
-
     sdl = "type Query { rows(limit: Int = 1000): [Row!]! } type Row { id: ID! }"
-    client = Client(Schema(sdl, {"Query": {"rows": resolve}}))
-    result = client.execute_all("{ rows { id } }", progress=False)
+    rows = build_rows(min(count, 10_000))
+    result = fetch(sdl, lambda args: rows[: args["limit"]], "{ rows { id } }")
     assert len(result.data["rows"]) == min(count, 10_000)
     assert result.report.complete == is_complete
 
@@ -84,7 +78,7 @@ def test_an_offset_that_counts_whole_pages_takes_sizes_that_divide_it(size):
     def cut(rows: list[dict[str, Any]], args: dict[str, Any]) -> dict[str, Any]:
         size = args.get("limit") or len(rows)
         start = ((args.get("page") or (args.get("offset") or 0) // size + 1) - 1) * size
-        return {"totalCount": len(rows), "items": rows[start : start + size]}
+        return build_page(rows, start, size)
 
     rows = [{"id": number} for number in range(230)]
     parts = [

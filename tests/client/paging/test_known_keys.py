@@ -7,9 +7,9 @@ import tracemalloc
 
 import pytest
 
-from gqlnb import Client, Schema
 from gqlnb.client.paging import cursors
 from gqlnb.client.paging.cursors import KnownKeys
+from tests.client.paging.lists import build_client, build_page
 
 
 @pytest.mark.parametrize("limit", [0, 10, None])
@@ -53,15 +53,8 @@ def test_repeated_rows_are_removed_from_long_lists(monkeypatch):
     type Row { id: ID! }
     """
     ids = [*range(95), 3, 50, *range(95, 100)]
-
-    def resolve_rows(_root, args, _context):
-        start = int(args.get("after") or 0)
-        end = start + 10
-        nodes = [{"id": str(each)} for each in ids[start:end]]
-        info = {"hasNextPage": end < len(ids), "endCursor": f"{end}"}
-        return {"nodes": nodes, "pageInfo": info}
-
-    client = Client(Schema(sdl, {"Query": {"rows": resolve_rows}}))
+    rows = [{"id": str(each)} for each in ids]
+    client = build_client(sdl, lambda args: build_page(rows, args.get("after"), 10))
     fields = "nodes { id } pageInfo { hasNextPage endCursor }"
     text = f"query($after: String) {{ rows(first: 10, after: $after) {{ {fields} }} }}"
     with pytest.warns(UserWarning, match="2 items were returned twice"):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import pytest
 from graphql import build_schema, print_ast
 
 from gqlnb import Client, Limits, QueryError, Schema, serve
+from tests.client.paging.lists import fetch, read_rows
 
 SDL = """
 type Query {{ people({arguments}): Connection! me: Me! }}
@@ -95,7 +95,7 @@ def test_rows_that_share_a_cursor_may_be_missed(text, shared, cursor, is_complet
     """
     rows = [{"id": str(n), "age": n // shared} for n in range(119)] + [{"id": "119", "age": 999}]
 
-    def resolve(_root: object, args: dict[str, Any], _context: object) -> dict[str, Any]:
+    def resolve(args: dict[str, Any]) -> dict[str, Any]:
         after = args.get("after")
         following = [row for row in rows if after is None or row["age"] > int(after)]
         page = following[-1:] if args.get("last") else following[:10]
@@ -103,11 +103,7 @@ def test_rows_that_share_a_cursor_may_be_missed(text, shared, cursor, is_complet
         edges = [{"cursor": cursor or str(row["age"]), "node": row} for row in page]
         return {"edges": edges, "pageInfo": info}
 
-    sdl = SDL.format(arguments=BOTH, count="")
-    client = Client(Schema(sdl, {"Query": {"people": resolve}}))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        result = client.execute_all(text, progress=False)
+    result = fetch(SDL.format(arguments=BOTH, count=""), resolve, text)
     assert (result.report.got == 120) == is_complete
     assert result.report.complete == is_complete, result.report.doubts
     assert is_complete or "have the same cursor" in str(result.report.doubts)
@@ -175,7 +171,7 @@ def test_the_second_page_begins_with_the_row_after_its_cursor(step, is_complete,
     """
     rows = [{"id": str(n), "age": 3 * n} for n in range(137)][::-1]
 
-    def resolve(_root: object, args: dict[str, Any], _context: object) -> dict[str, Any]:
+    def resolve(args: dict[str, Any]) -> dict[str, Any]:
         time, key = map(int, args["after"].split()) if args.get("after") else (1000, 0)
         following = [r for r in rows if (r["age"], int(r["id"])) < (time, key)]
         page = rows[-1:] if args.get("last") else following[: args["first"]]
@@ -184,12 +180,8 @@ def test_the_second_page_begins_with_the_row_after_its_cursor(step, is_complete,
         info = {"hasNextPage": has_more, "endCursor": edges[-1]["cursor"] if edges else None}
         return {"edges": edges, "pageInfo": info}
 
-    sdl = SDL.format(arguments=arguments, count="")
-    client = Client(Schema(sdl, {"Query": {"people": resolve}}))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        result = client.execute_all("{ people { edges { node { age } } } }", progress=False)
-    ages = [edge["node"]["age"] for edge in result.data["people"]["edges"]]
+    result = fetch(SDL.format(arguments=arguments, count=""), resolve, TEXT)
+    ages = [row["age"] for row in read_rows(result)]
     assert (ages == [row["age"] for row in rows]) == is_complete
     assert result.report.complete == is_complete, result.report.doubts
     assert is_complete or "does not begin with the row" in str(result.report.doubts)

@@ -35,7 +35,6 @@ type PageInfo {
 type Query {
   node(id: ID!): Node
   items(first: Int, after: String, last: Int, before: String): Items!
-  found(first: Int, after: String): Found!
   loose(first: Int, after: String): Loose!
   me: Item
   all: [Item!]!
@@ -51,8 +50,6 @@ type ItemEdge { cursor: String! node: Item role: String }
 type Part implements Node { id: ID! name: String }
 type Parts { nodes: [Part] edges: [PartEdge] pageInfo: PageInfo! totalCount: Int! }
 type PartEdge { cursor: String! node: Part }
-union Thing = Item | Part
-type Found { nodes: [Thing] pageInfo: PageInfo! }
 type Tag { name: String parts(first: Int, after: String): Parts }
 type Loose { edges: [TagEdge] pageInfo: PageInfo! }
 type TagEdge { cursor: String! node: Tag }
@@ -112,13 +109,9 @@ class World:
                     "me": lambda *_: self.items[3],
                     "all": lambda *_: self.items[:3],
                     "plain": lambda *_: "text",
-                    "found": lambda _, args, __: page(
-                        [self.items[0], *self.parts("i0"), self.items[1]], args
-                    ),
                     "loose": lambda _, args, __: page(self.items[:6], args),
                 },
                 "Node": kinds,
-                "Thing": kinds,
                 "Item": parts,
                 "Tag": parts,
             },

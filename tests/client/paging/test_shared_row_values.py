@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from random import Random
 from typing import Any
 
 import pytest
 
-from gqlnb import Client, Result, Schema
+from gqlnb import Result
+from tests.client.paging.lists import build_client, fetch
 
 SDL = """
 type Query { events(after: String, limit: Int): [Event!]! } type Event { id: ID!, at: String! }
@@ -25,23 +25,16 @@ def make_events(rng: Random, most: int) -> list[dict[str, str]]:
     return events
 
 
-def build_client(events: list[dict[str, str]], size: int, *, has_limit: bool) -> Client:
-    """Return a client of a list whose pages have `size` events after a time."""
+def fetch_events(events: list[dict[str, str]], size: int, *, has_limit: bool) -> Result:
+    """Return all events of a list whose pages have `size` events after a time."""
 
-    def resolve(_root: Any, args: dict[str, Any], _context: Any) -> Any:
+    def resolve(args: dict[str, Any]) -> Any:
         after = args.get("after")
         most = min(args.get("limit") or size, size)
         return [event for event in events if after is None or event["at"] > after][:most]
 
     sdl = SDL if has_limit else SDL.replace(", limit: Int", "")
-    return Client(Schema(sdl, {"Query": {"events": resolve}}))
-
-
-def fetch_all(client: Client) -> Result:
-    """Return all events, without the warning about a list that is not proved complete."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return client.execute_all("{ events { at } }", progress=False)
+    return fetch(sdl, resolve, "{ events { at } }")
 
 
 @pytest.mark.parametrize("has_limit", [True, False])
@@ -53,7 +46,7 @@ def test_rows_with_equal_values_are_not_left_out_between_pages(
     rng, followed = Random(size), 0
     for _ in range(10):
         events = make_events(rng, rng.choice([2, 3, 5, size - 1]))
-        result = fetch_all(build_client(events, size, has_limit=has_limit))
+        result = fetch_events(events, size, has_limit=has_limit)
         rows = result.data["events"]
         is_whole = rows == [{"at": event["at"]} for event in events]
         assert is_whole or not result.report.complete
@@ -66,7 +59,7 @@ def test_rows_with_equal_values_are_not_left_out_between_pages(
 def test_more_equal_values_than_a_page_holds_are_a_doubt() -> None:
     """No value leads to the rest of them."""
     events = [{"id": str(n), "at": f"{n if n < 50 else max(50, n - 30):03}"} for n in range(137)]
-    result = fetch_all(build_client(events, 20, has_limit=False))
+    result = fetch_events(events, 20, has_limit=False)
     assert len(result.data["events"]) < 137
     assert "the same `at`" in result.report.doubts[0]
 
@@ -76,7 +69,7 @@ def test_more_equal_values_than_a_page_holds_are_a_doubt() -> None:
 def test_the_field_of_a_cursor_is_selected_in_later_queries(first: str, selection: str) -> None:
     """A client remembers the field of the rows, under whatever name a query has it."""
 
-    def resolve(_root: Any, args: dict[str, Any], _context: Any) -> Any:
+    def resolve(args: dict[str, Any]) -> Any:
         start = int(args.get("startingAfter") or 0)
         rows = [{"id": n, "value": f"row {n}"} for n in range(1, 138) if n > start]
         return rows[: min(args.get("limit") or 10, 20)]
@@ -85,7 +78,7 @@ def test_the_field_of_a_cursor_is_selected_in_later_queries(first: str, selectio
     type Query { rows(limit: Int, startingAfter: String): [Row!] }
     type Row { id: Int! value: String! }
     """
-    client = Client(Schema(sdl, {"Query": {"rows": resolve}}))
+    client = build_client(sdl, resolve)
     for text in (first, selection):
         result = client.execute_all(f"{{ rows {{ {text} }} }}", progress=False)
         assert result.report.complete, result.report.doubts

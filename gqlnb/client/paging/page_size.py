@@ -78,7 +78,8 @@ class PageSizes:
     ) -> None:
         self.scale = self._calm_answers = self.full_requests = 0
         self.refused_batch = False
-        self._grows = grows and limits.page_size is None
+        self._is_chosen = limits.page_size is not None
+        self._grows = grows and not self._is_chosen
         self._text_sizes = {field: plan.read_size(field) for field in plan.fields}
         # Pages of another size would begin at other rows than the page that the text asks for.
         self._fixed = {*filter(plan.may_start_later, plan.fields)}
@@ -129,7 +130,7 @@ class PageSizes:
         return {f: s for f, s in sizes.items() if s is not None and s != self._text_sizes[f]}
 
     def leave_out_added(self, failed: Collection[tuple[str, ...]]) -> bool:
-        """Leave sizes that are not in the query to the endpoint, of fields that failed.
+        """Leave sizes that nobody chose to the endpoint, of fields that failed.
 
         Return whether there were any; `failed` are the response names that lead to the fields.
         """
@@ -137,6 +138,7 @@ class PageSizes:
             field
             for field, size in self.base_sizes.items()
             if size is not None and self._text_sizes[field] is None and field.steps in failed
+            if not self._is_chosen
         ]
         self.base_sizes.update(dict.fromkeys(added))
         return bool(added)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import keyword
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import date, datetime, time, timedelta
@@ -477,6 +478,10 @@ def convert_data(data: object, model: type) -> Any:  # noqa: ANN401 - an instanc
     try:
         if hasattr(model, "model_validate"):  # of pydantic
             return model.model_validate(data)
+        if hasattr(model, "__pydantic_validator__"):
+            # A data class of pydantic: msgspec takes it for one of the standard library, and would
+            # leave out its validators and limits, and fill fields with an alias with their default.
+            return sys.modules["pydantic"].TypeAdapter(model).validate_python(data)
         return msgspec.convert(data, model, dec_hook=_run_hook)
     except msgspec.ValidationError as error:
         # Of objects in objects, the innermost path first.
@@ -511,10 +516,16 @@ def _find_decimals(kind: Any, seen: set[object]) -> bool:
         return kind is Decimal
     seen.add(kind)
     below = [*get_args(kind)]
-    below += [field.annotation for field in getattr(kind, "model_fields", {}).values()]
+    below += [field.annotation for field in _find_pydantic_fields(kind).values()]
     if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
         below += [field.type for field in msgspec.structs.fields(kind)]
     return any(_find_decimals(inner, seen) for inner in below)
+
+
+def _find_pydantic_fields(kind: object) -> Mapping[str, Any]:
+    """Return the fields of a model or a data class of pydantic; empty for another class."""
+    fields: Mapping[str, Any] | None = getattr(kind, "model_fields", None)
+    return fields or getattr(kind, "__pydantic_fields__", {})
 
 
 # -- values that msgspec does not know

@@ -16,6 +16,7 @@ import pytest
 import gqlnb
 from gqlnb import AnswerError, Client, PartialError, Result, Schema, SchemaError
 from gqlnb.document.document import Document
+from gqlnb.result.models import has_decimals
 from gqlnb.result.result import attach_schema_loader
 
 SDL = """
@@ -325,3 +326,31 @@ def test_classes_of_the_user_are_accepted():
     assert result.models(Answer) == Answer(book=Book(name="a"))
     with pytest.raises(AnswerError, match=r"Answer: Field required at book.name\."):
         answer("{ book { id } }", {"book": {"id": 1}}).models(Answer)
+
+
+@pydantic.dataclasses.dataclass
+class PricedBook:
+    """A data class of pydantic, with an alias and a limit."""
+
+    title: str = pydantic.Field(alias="name")
+    price: Decimal = pydantic.Field(gt=0)
+
+
+@pydantic.dataclasses.dataclass
+class PricedAnswer:
+    """A data class of pydantic with another one."""
+
+    book: PricedBook
+
+
+def test_data_classes_of_pydantic_keep_their_rules():
+    """Msgspec, which converts other data classes, knows neither limits nor aliases."""
+
+    def read(price):
+        data = {"book": {"name": "a", "price": price}}
+        return answer("{ book { name price } }", data).models(PricedAnswer).book
+
+    assert has_decimals(PricedAnswer)
+    assert (read("0.10").title, read("0.10").price) == ("a", Decimal("0.10"))
+    with pytest.raises(AnswerError, match=r"greater than 0 at book.price\."):
+        read("-1")

@@ -27,7 +27,7 @@ from gqlnb.document.suspect_lists import SMALLEST_BOUND, find_objects, is_long_l
 from gqlnb.result.paging_report import NO_CURSOR
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from gqlnb.document.paged_fields import ItemList, PagedField
     from gqlnb.document.paging_conventions import OffsetFormat
@@ -80,15 +80,6 @@ class KnownKeys:
 
     def __contains__(self, key: Hashable) -> bool:
         return key in self._keys or (bool(self._buckets) and self._has_digest(digest_key(key)))
-
-    def add_new(self, keys: Collection[Hashable]) -> bool:
-        """Add keys if none of them is known; return whether they were added."""
-        is_new = self._keys.isdisjoint(keys)
-        if self._buckets:
-            is_new = not any(key in self for key in keys)
-        if is_new:
-            self.update(keys)
-        return is_new
 
     def update(self, keys: Iterable[Hashable]) -> None:
         """Add keys."""
@@ -234,7 +225,8 @@ class DuplicateFilter:
             return self._check_repeated_page(values, counted=counted, is_short=is_short)
         distinct = set(keys)
         is_plain = len(distinct) == len(keys) and None not in distinct
-        if is_plain and self._known.add_new(distinct):  # as on most pages
+        if is_plain and not any(key in self._known for key in distinct):  # as on most pages
+            self._known.update(distinct)
             return 0
         first_index: dict[Hashable, int] = {}
         for number, key in enumerate(keys):

@@ -231,8 +231,8 @@ def fetch_pages(
         else:
             answers += _execute_searches(client, asks, fields, notes)
     except GqlnbError as failure:
-        refused = isinstance(failure, QueryError | PartialError)
-        refusal = find_refusal(failure.result) if refused else ""
+        may_refuse = isinstance(failure, QueryError | PartialError | AnswerError)
+        refusal = find_refusal(failure.result) if may_refuse else ""
         failure.result = None  # incomplete pages are of no use, and may not be picklable
         if refusal:
             msg = f"{client.source}: {refusal}"
@@ -396,7 +396,9 @@ def _parse_pages(result: Result, asks: Sequence[SearchRequest], fields: str) -> 
             raise make_null_error(result, name)
         about_page = check_page_errors(errors, result, rows=[name, "nodes"])
         if about_page and not heavy:
-            raise _make_page_error(about_page, result)
+            message = sanitize_text(about_page[0].get("message"), 300)
+            msg = f"{result.source}: an error concerns a whole page of the search: {message}"
+            raise AnswerError(msg, result=replace(result, errors=tuple(about_page)))
         search = dict(search or {})
         nodes = search.get("nodes") or ()
         reasons, _ = _collect_node_errors(errors, [name, "nodes"]) if fields else ({}, set())
@@ -455,14 +457,6 @@ def check_page_errors(
             # 504 for a time-out, so that a smaller page is requested.
             raise TransportError(reason, status=max(OVERLOAD_STATUSES), transient=True)
     return found
-
-
-def _make_page_error(errors: Sequence[Mapping[str, Any]], result: Result) -> GqlnbError:
-    """Return the error for an answer with errors that concern a whole page."""
-    if refusal := find_refusal(replace(result, errors=tuple(errors))):
-        return AuthError(f"{result.source}: {refusal}")
-    message = sanitize_text(errors[0].get("message"), 300)
-    return AnswerError(f"{result.source}: an error concerns a whole page of the search: {message}")
 
 
 def raise_partial_error(result: Result) -> None:

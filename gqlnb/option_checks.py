@@ -10,13 +10,7 @@ from numbers import Real
 from types import FunctionType
 from typing import Any, NoReturn, SupportsIndex, TypeVar, cast
 
-from gqlnb.errors import (
-    KeywordError,
-    LiteralSecretError,
-    OptionError,
-    find_similar,
-    sanitize_text,
-)
+from gqlnb.errors import KeywordError, LiteralSecretError, OptionError, find_similar, sanitize_text
 from gqlnb.redact import strip_traceback
 
 Target = TypeVar("Target")

@@ -11,13 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import click
-from graphql import (
-    ListTypeNode,
-    NonNullTypeNode,
-    TypeNode,
-    introspection_from_schema,
-    print_ast,
-)
+from graphql import ListTypeNode, NonNullTypeNode, TypeNode, introspection_from_schema, print_ast
 
 from gqlnb.cli.options import OutputOption, connection_options, parse_assignments, parse_limit
 from gqlnb.cli.output import format_json, print_frame, print_note, print_result

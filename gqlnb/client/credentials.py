@@ -12,13 +12,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
-from gqlnb.errors import (
-    AuthError,
-    LiteralSecretError,
-    OptionError,
-    TargetError,
-    sanitize_text,
-)
+from gqlnb.errors import AuthError, LiteralSecretError, OptionError, TargetError, sanitize_text
 from gqlnb.redact import MASK, has_secret, has_token_prefix
 from gqlnb.tokens import Token, bind_token, record_source
 

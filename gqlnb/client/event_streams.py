@@ -13,12 +13,7 @@ from typing import TYPE_CHECKING, Any
 import urllib3.exceptions
 
 from gqlnb import background
-from gqlnb.client.http_transport import (
-    CHUNK_BYTES,
-    HttpTransport,
-    build_fixed_headers,
-    read_head,
-)
+from gqlnb.client.http_transport import CHUNK_BYTES, HttpTransport, build_fixed_headers, read_head
 from gqlnb.client.transports import LATE_HINT, UNREADABLE, Call, enter_call, read_answer_headers
 from gqlnb.client.websocket_client import NotOfferedError, SocketClosed, build_not_spoken_error
 from gqlnb.errors import TransportError

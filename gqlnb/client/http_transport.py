@@ -46,12 +46,7 @@ from gqlnb.document.json_codec import JSONError, split_json_array
 from gqlnb.document.upload import has_file
 from gqlnb.errors import AuthError, GqlnbError, TransportError
 from gqlnb.http.content_encoding import BodyTooLargeError, accepted_encodings, decompress_body
-from gqlnb.http.error_responses import (
-    is_login_path,
-    is_token_refused,
-    list_errors,
-    load_members,
-)
+from gqlnb.http.error_responses import is_login_path, is_token_refused, list_errors, load_members
 from gqlnb.http.messages import (
     NOT_SUPPORTED,
     UNKNOWN,

@@ -10,12 +10,7 @@ import msgspec
 from graphql import ListTypeNode, NonNullTypeNode, TypeNode
 
 from gqlnb.document.document import format_variable_type
-from gqlnb.document.input_coercion import (
-    is_table,
-    read_items,
-    read_record,
-    read_table,
-)
+from gqlnb.document.input_coercion import is_table, read_items, read_record, read_table
 from gqlnb.document.scalar_values import is_missing
 from gqlnb.document.variables import get_type_name
 from gqlnb.errors import (

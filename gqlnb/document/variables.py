@@ -45,14 +45,7 @@ from gqlnb.document.scalar_values import MAX_EXACT_FLOAT
 from gqlnb.document.scalars import recognize_scalar
 from gqlnb.document.syntax import find_position
 from gqlnb.document.upload import is_file
-from gqlnb.errors import (
-    Problem,
-    QueryError,
-    describe_path,
-    find_similar,
-    join_names,
-    sanitize_text,
-)
+from gqlnb.errors import Problem, QueryError, describe_path, find_similar, join_names, sanitize_text
 
 if TYPE_CHECKING:
     from graphql import VariableDefinitionNode

@@ -14,12 +14,7 @@ from graphql.execution.values import get_variable_values
 from gqlnb.document.variables import describe_errors
 from gqlnb.engine.compiler.executor import PlanExecutor, RepeatPlanExecutor
 from gqlnb.engine.compiler.lazy_functions import PlanCompiler
-from gqlnb.engine.compiler.plans import (
-    BRANCH,
-    CachedOperation,
-    OperationPlan,
-    get_operation,
-)
+from gqlnb.engine.compiler.plans import BRANCH, CachedOperation, OperationPlan, get_operation
 from gqlnb.engine.compiler.variable_values import VariableCoercer
 from gqlnb.engine.execution_budget import (
     IN_PROCESS,

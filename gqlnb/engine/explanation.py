@@ -9,13 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
-from graphql import (
-    get_named_type,
-    get_nullable_type,
-    is_abstract_type,
-    is_leaf_type,
-    is_list_type,
-)
+from graphql import get_named_type, get_nullable_type, is_abstract_type, is_leaf_type, is_list_type
 
 from gqlnb import background
 from gqlnb.document.document import build_problems

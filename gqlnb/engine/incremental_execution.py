@@ -16,13 +16,7 @@ from functools import partial
 from inspect import isawaitable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from graphql import (
-    ExecutionResult,
-    GraphQLError,
-    GraphQLResolveInfo,
-    get_named_type,
-    is_leaf_type,
-)
+from graphql import ExecutionResult, GraphQLError, GraphQLResolveInfo, get_named_type, is_leaf_type
 from graphql.execution.incremental import IncrementalExecutor
 
 from gqlnb import background

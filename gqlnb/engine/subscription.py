@@ -25,17 +25,8 @@ from graphql import subscribe as core_subscribe
 
 from gqlnb import background
 from gqlnb.document.variables import check_variables
-from gqlnb.engine.compiled_execution import (
-    build_result,
-    execute,
-    execute_within,
-    finish_execution,
-)
-from gqlnb.engine.execution_budget import (
-    BudgetExceededError,
-    ExecutionBudget,
-    build_stopped_result,
-)
+from gqlnb.engine.compiled_execution import build_result, execute, execute_within, finish_execution
+from gqlnb.engine.execution_budget import BudgetExceededError, ExecutionBudget, build_stopped_result
 from gqlnb.engine.graphql_compat import (
     EXECUTOR_OPTION,
     IS_GRAPHQL_33,

@@ -18,12 +18,7 @@ from gqlnb.result.shape import is_included
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from graphql import (
-        FieldNode,
-        FragmentDefinitionNode,
-        SelectionSetNode,
-        ValueNode,
-    )
+    from graphql import FieldNode, FragmentDefinitionNode, SelectionSetNode, ValueNode
 
     from gqlnb.document.document import Document
 

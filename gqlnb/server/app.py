@@ -20,11 +20,7 @@ from gqlnb.document.sized_cache import SizedCache
 from gqlnb.errors import OptionError, sanitize_text
 from gqlnb.http import incremental
 from gqlnb.http.content_encoding import MIN_COMPRESSED_BYTES, compress_body, negotiate_encoding
-from gqlnb.http.handler import (
-    RESOLVER_EXCEPTIONS,
-    build_internal_error,
-    handle_checked_request,
-)
+from gqlnb.http.handler import RESOLVER_EXCEPTIONS, build_internal_error, handle_checked_request
 from gqlnb.http.messages import (
     GRAPHQL_CONTENT_TYPE,
     HttpRequest,

@@ -13,22 +13,13 @@ from urllib.parse import quote
 
 from gqlnb import background
 from gqlnb.config import resolve_unix_path
-from gqlnb.errors import (
-    OptionError,
-    PortInUseError,
-    ServerError,
-    sanitize_text,
-)
+from gqlnb.errors import OptionError, PortInUseError, ServerError, sanitize_text
 from gqlnb.http.server_rules import ENDPOINT, LOOPBACK_HOSTS, Access
 from gqlnb.option_checks import explain_keywords
 from gqlnb.redact import hide_locals
 from gqlnb.server.app import App
 from gqlnb.server.authentication import TokenOption, read_token_option
-from gqlnb.server.deployment import (
-    Certificate,
-    check_root_path,
-    read_certificate,
-)
+from gqlnb.server.deployment import Certificate, check_root_path, read_certificate
 from gqlnb.server.listener import (
     GRACE_SECONDS,
     Address,

@@ -48,11 +48,7 @@ from gqlnb.http.messages import (
     build_request,
     load_body,
 )
-from gqlnb.http.preconditions import (
-    EVENT_CONNECTION_HEADER,
-    add_cors_headers,
-    build_error_response,
-)
+from gqlnb.http.preconditions import EVENT_CONNECTION_HEADER, add_cors_headers, build_error_response
 from gqlnb.server.request_executor import REQUEST_ERRORS, RequestExecutor, build_response
 from gqlnb.server.request_log import read_clocks
 from gqlnb.server.worker_pool import is_cancelled

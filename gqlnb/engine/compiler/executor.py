@@ -13,13 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import graphql
-from graphql import (
-    GraphQLError,
-    Undefined,
-    get_nullable_type,
-    is_leaf_type,
-    is_non_null_type,
-)
+from graphql import GraphQLError, Undefined, get_nullable_type, is_leaf_type, is_non_null_type
 from graphql.error import located_error
 from graphql.execution.values import get_argument_values
 from graphql.pyutils import is_iterable

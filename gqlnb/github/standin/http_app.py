@@ -16,12 +16,7 @@ from gqlnb.github.standin.github_errors import (
     format_request_errors,
     is_stopped_by_limits,
 )
-from gqlnb.github.standin.github_schema import (
-    AUTHENTICATION_URL,
-    DOCS_URL,
-    StandIn,
-    service,
-)
+from gqlnb.github.standin.github_schema import AUTHENTICATION_URL, DOCS_URL, StandIn, service
 from gqlnb.github.standin.simulation import CURRENT_METER, TokenBudgets
 from gqlnb.http.handler import handle_request
 from gqlnb.http.messages import Response

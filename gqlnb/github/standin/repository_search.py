@@ -11,10 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gqlnb.errors import QueryError
-from gqlnb.github.repositories import (
-    Repository,
-    format_timestamp,
-)
+from gqlnb.github.repositories import Repository, format_timestamp
 from gqlnb.github.search_syntax import (
     MAX_SEARCH_RESULTS,
     Clause,

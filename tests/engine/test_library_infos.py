@@ -53,6 +53,7 @@ def read_info(info: Any) -> dict[str, Any]:
         "is_awaitable": list(map(info.is_awaitable, (1, "a", [], asyncio.Future))),
         "async_helpers": type(members.get("async_helpers")),
         "class": (info.__class__, isinstance(info, GraphQLResolveInfo), len(info)),
+        "forms": (repr(info)[:40], [*info._asdict()]),
         "other": getattr(info, "no_such_member", "missing"),
     }
     return values

@@ -96,6 +96,7 @@ def test_an_unknown_frame_name_lists_the_available_ones():
         FrameError, match=r"no list at 'repo'. It has: 'repos' \(3 rows\), 'repos.t"
     ):
         frames["repo"]
+    assert frames._ipython_key_completions_() == list(frames)
     assert "repo" not in frames
     assert frames.get("repo") is None
     assert "repos.topics" in repr(frames)
@@ -440,6 +441,22 @@ def test_an_invalid_value_is_named_with_its_response_path(road, text, data, path
         found = Result.from_bytes(json.dumps({"data": data}).encode(), document)
     with pytest.raises(FrameError, match=rf"row \d .* ?at {path}\. Use result.tables"):
         list(found.frames.values())
+
+
+@pytest.mark.parametrize(("fields", "key"), [("id", "all.id"), ("size", "all_index")])
+def test_an_edge_list_needs_an_id_of_all_node_types_as_its_key(fields, key):
+    """The parent of an edge list may be any member of a union."""
+    schema = build_schema(
+        "type Query { top: [Top] } union Top = A | B type A { id: ID! all: All } "
+        "type B { id: ID! size: Int } type All { edges: [Edge] } "
+        "type Edge { tags: [Int] node: Top }"
+    )
+    node = f"... on A {{ id }} ... on B {{ {fields} }}"
+    text = f"{{ top {{ ... on A {{ all {{ edges {{ tags node {{ {node} }} }} }} }} }} }}"
+    edges = [{"tags": [1], "node": {"id": "N"}}, {"tags": [], "node": {}}]
+    found = Result({"top": [{"all": {"edges": edges}}]}, document=Document.parse(text, schema))
+    frame = found.frames["top.all.tags"]
+    assert list(frame.columns) == ["top_index", key, "tags"]
 
 
 def test_without_a_schema_ids_that_are_there_and_differ_are_keys():

@@ -169,6 +169,16 @@ def test_a_traceback_shows_the_generated_line(schema):
     assert "x.context_value)" in shown
 
 
+def test_a_subscription_that_cannot_start_returns_errors(schema):
+    """As with graphql-core."""
+
+    async def outcome():
+        made = engine.subscribe(schema.graphql, parse("subscription ($n: Int!) { ticks(n: $n) }"))
+        return await made if asyncio.iscoroutine(made) else made
+
+    assert "'$n'" in asyncio.run(outcome()).errors[0].message
+
+
 def test_explain_lists_fields_resolvers_and_source(schema):
     """The report names each resolver and contains the generated Python."""
     made = schema.explain("query Q { rows(first: 3) { name n } pet { ... on Dog { bark } } }")

@@ -249,6 +249,23 @@ def test_invalid_page_arguments_are_an_error(schema, arguments, message):
     assert [error["message"] for error in result.errors] == [message]
 
 
+def test_a_page_beyond_the_end_is_empty(schema):
+    """After the last cursor there are no items and hasNextPage is false."""
+    text = """query ($c: String) { viewer { repos(after: $c) { nodes { id }
+              pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } } }"""
+    whole = ask(schema, text)["viewer"]["repos"]
+    rest = ask(schema, text, c=whole["pageInfo"]["endCursor"])["viewer"]["repos"]
+    assert rest == {
+        "nodes": [],
+        "pageInfo": {
+            "hasNextPage": False,
+            "hasPreviousPage": True,
+            "startCursor": None,
+            "endCursor": None,
+        },
+    }
+
+
 def test_an_interface_without_implementations_is_null(schema):
     """A list of such an interface is empty."""
     assert ask(schema, "{ nobody { id } sure { id } }") == {"nobody": None, "sure": []}

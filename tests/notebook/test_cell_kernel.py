@@ -8,11 +8,11 @@ from threading import Event
 
 import nbformat
 import pytest
-from jupyter_client.manager import start_new_kernel
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
 import gqlnb
+from tests.notebook.kernel import run_kernel
 
 SETUP = """%load_ext gqlnb
 import asyncio, gqlnb, threading
@@ -37,53 +37,21 @@ async def slow(root, args, context):
 
 @pytest.fixture(scope="module")
 def kernel():
-    """Return a kernel with the extension and a schema."""
-    manager, client = start_new_kernel(kernel_name="python3", startup_timeout=60)
-    found = Kernel(manager, client)
-    assert found.run(SETUP) == []
-    yield found
-    client.stop_channels()
-    manager.shutdown_kernel(now=True)
-
-
-class Kernel:
-    """A kernel, and the messages of its cells."""
-
-    def __init__(self, manager, client):
-        self.manager, self.client = manager, client
-
-    def messages(self, request):
-        """Yield the outputs of a cell until it ends."""
-        while True:
-            message = self.client.get_iopub_msg(timeout=60)
-            if message["parent_header"].get("msg_id") != request:
-                continue
-            kind, content = message["msg_type"], message["content"]
-            if kind == "status" and content["execution_state"] == "idle":
-                return
-            if kind in {"stream", "execute_result", "display_data", "error"}:
-                yield kind, content
-
-    def run(self, code):
-        """Run a cell and return its outputs."""
-        return list(self.messages(self.client.execute(code, allow_stdin=False)))
-
-    def data(self, cell):
-        """Run a cell and return the text of its value."""
-        ((_, content),) = self.run(cell)
-        return content["data"]["text/plain"]
+    """Yield a kernel with the extension and a schema."""
+    with run_kernel(SETUP) as kernel:
+        yield kernel
 
 
 def test_an_interrupt_cancels_the_running_resolver(kernel):
     """One line is shown, and the next cell runs."""
-    found = kernel.messages(kernel.client.execute("%%graphql schema\n{ slow }"))
+    found = kernel.start("%%graphql schema\n{ slow }")
     assert next(found)[1]["text"].startswith("waiting")
     kernel.manager.interrupt_kernel()
     ((kind, content),) = list(found)
     assert (kind, content["ename"]) == ("error", "KeyboardInterrupt")
     assert content["traceback"] == ["KeyboardInterrupt"]
-    assert kernel.data("ended.wait(20)") == "True"
-    assert kernel.data("%%graphql schema -t json\n{ hello }") == "{'hello': 'Hello world!'}"
+    assert kernel.show("ended.wait(20)") == "True"
+    assert kernel.show("%%graphql schema -t json\n{ hello }") == "{'hello': 'Hello world!'}"
 
 
 def test_an_interrupt_ends_a_pending_request(kernel):
@@ -98,14 +66,14 @@ def test_an_interrupt_ends_a_pending_request(kernel):
     sdl = "type Query { hello: String slow: String }"
     schema = gqlnb.Schema(sdl, {"Query": {"hello": lambda *_: "next", "slow": slow}})
     with gqlnb.serve(schema, port=0) as server:
-        assert kernel.data(f"%%graphql {server.url} -t json\n{{ hello }}") == "{'hello': 'next'}"
-        found = kernel.messages(kernel.client.execute(f"%%graphql {server.url}\n{{ slow }}"))
+        assert kernel.show(f"%%graphql {server.url} -t json\n{{ hello }}") == "{'hello': 'next'}"
+        found = kernel.start(f"%%graphql {server.url}\n{{ slow }}")
         assert asked.wait(60)
         kernel.manager.interrupt_kernel()
         ((kind, content),) = list(found)
         assert (kind, content["traceback"]) == ("error", ["KeyboardInterrupt"])
         let_go.set()
-        assert kernel.data(f"%%graphql {server.url} -t json\n{{ hello }}") == "{'hello': 'next'}"
+        assert kernel.show(f"%%graphql {server.url} -t json\n{{ hello }}") == "{'hello': 'next'}"
         outcome = kernel.run("%graphql history")[0][1]["data"]["text/plain"]
         assert "interrupted" in outcome
 
@@ -128,7 +96,7 @@ def test_an_interrupt_keeps_the_received_pages(kernel):
     schema = gqlnb.Schema(sdl, {"Query": {"items": items}})
     with gqlnb.serve(schema, port=0) as server:
         cell = f"%%graphql {server.url} --paginate\n{{ items(first: 2) {{ nodes }} }}"
-        found = kernel.messages(kernel.client.execute(cell))
+        found = kernel.start(cell)
         assert asked.wait(60)
         kernel.manager.interrupt_kernel()
         ((_, content),) = list(found)
@@ -137,7 +105,7 @@ def test_an_interrupt_keeps_the_received_pages(kernel):
         assert first == "KeyboardInterrupt"
         assert came.startswith("  4 items in 2 requests, ended: interrupted.")
         go_on = onward.partition("To continue: ")[2]
-        assert kernel.data(f"{go_on}.data['items']['nodes']") == str(list(range(10)))
+        assert kernel.show(f"{go_on}.data['items']['nodes']") == str(list(range(10)))
 
 
 def test_errors_are_error_outputs_in_the_notebook(kernel):

@@ -94,16 +94,6 @@ def test_a_response_is_written_to_a_file(shell, suffix, read):
     assert list(Path().glob(".out*")) == []
 
 
-def test_a_list_is_json_in_a_csv_file(shell):
-    """As `Result.to_csv` writes it."""
-    shell.user_ns["lists"] = gqlnb.Schema(
-        "type Query { rows: [Row] } type Row { tags: [String] }",
-        {"Query": {"rows": lambda *_: [{"tags": ["a", None]}]}},
-    )
-    run(shell, "%%graphql lists --export-to out.csv\n{ rows { tags } }")
-    assert Path("out.csv").read_text() == 'tags\n"[""a"",null]"\n'
-
-
 @pytest.mark.parametrize(
     ("options", "text", "message"),
     [

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
-from jupyter_client.manager import start_new_kernel
 
 import gqlnb
 from tests.notebook.cells import beside, failure, run
+from tests.notebook.kernel import run_kernel
 
 ADD = "query ($a: Int!, $b: Int) { add(a: $a, b: $b) }"
 MAGICS = {
@@ -271,34 +271,16 @@ SITUATIONS = {
 
 @pytest.fixture(scope="module")
 def kernel():
-    """Return a function that runs a cell in a kernel and returns the text of its output."""
-    manager, client = start_new_kernel(kernel_name="python3", startup_timeout=60)
-
-    def run_cell(code):
-        shown = []
-
-        def note(message):
-            content = message["content"]
-            if message["msg_type"] == "stream":
-                shown.append(content["text"])
-            elif message["msg_type"] == "error":
-                shown.append("\n".join(content["traceback"]))
-            elif "data" in content:
-                shown.append(content["data"]["text/plain"])
-
-        client.execute_interactive(code, output_hook=note, allow_stdin=False, timeout=60)
-        return "\n".join(shown)
-
-    run_cell(SETUP)
-    yield run_cell
-    client.stop_channels()
-    manager.shutdown_kernel(now=True)
+    """Yield a kernel with a schema."""
+    with run_kernel() as kernel:
+        kernel.run(SETUP)
+        yield kernel
 
 
 @pytest.mark.parametrize(("code", "expected"), SITUATIONS.values(), ids=SITUATIONS)
 def test_common_variable_types_in_a_kernel(kernel, code, expected):
     """Each Python value is sent as its declared type, or the error gives advice."""
-    assert expected in kernel(code)
+    assert expected in kernel.show(code)
 
 
 def test_sending_a_frame_does_not_change_it(shell):

@@ -11,11 +11,6 @@ from gqlnb.result.result import Result
 from tests.notebook.cells import SECRET, beside, failure, run
 
 
-def test_a_cell_runs_on_an_object_of_the_namespace(shell):
-    """Its value is the result."""
-    assert run(shell, "%%graphql schema\n{ hello }").data == {"hello": "Hello world!"}
-
-
 @pytest.mark.parametrize("line", ["-c schema", "--connection schema", "schema -t json", "schema"])
 def test_a_connection_can_be_given_by_option(shell, line):
     """As the first word, or with `-c`."""
@@ -151,12 +146,6 @@ def test_a_connection_is_entered_used_listed_and_closed(shell, monkeypatch):
         run(shell, "%graphql close mine")
 
 
-def test_a_namespace_object_becomes_a_connection(shell):
-    """`%graphql connect NAME OBJECT`."""
-    run(shell, "%graphql connect mine schema")
-    assert run(shell, "%%graphql\n{ hello }").data == {"hello": "Hello world!"}
-
-
 def test_the_serve_subcommand_starts_a_server(shell):
     """Its value is the server."""
     server = run(shell, "%graphql serve schema --port 0")
@@ -257,14 +246,6 @@ def test_loading_twice_is_loading_once(shell):
     assert "graphql" in shell.magics_manager.magics["line"]
     unload_ipython_extension(shell)
     assert shell.magics_manager.magics["cell"]["gql"] is len
-
-
-def test_after_unloading_the_magic_is_not_found(shell):
-    """The message is IPython's own."""
-    shell.run_line_magic("unload_ext", "gqlnb")
-    assert "graphql" in failure(shell, "%%graphql schema\n{ hello }")
-    shell.run_line_magic("load_ext", "gqlnb")
-    assert run(shell, "%%graphql schema\n{ hello }").data == {"hello": "Hello world!"}
 
 
 def test_the_help_names_every_option_and_subcommand(shell):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 
 import pytest
-from jupyter_client.manager import start_new_kernel
+
+from tests.notebook.kernel import run_kernel
 
 pytestmark = pytest.mark.slow
 LONG = 60  # seconds that the endpoints take
@@ -68,30 +69,21 @@ CELLS = {
 @pytest.fixture(scope="module")
 def stop():
     """Return a function that runs a cell, stops it when it waits, and returns error and seconds."""
-    manager, client = start_new_kernel(kernel_name="python3", startup_timeout=60)
-
-    def run_and_stop(code):
-        stopped, names = [], []
-
-        def note(message):
-            content = message["content"]
-            if "waiting" in content.get("text", "") and not stopped:
-                stopped.append(time.monotonic())
-                manager.interrupt_kernel()
-            if message["msg_type"] == "error":
-                names.append(content["ename"])
-
-        client.execute_interactive(code, output_hook=note, allow_stdin=False, timeout=2 * LONG)
-        return names, time.monotonic() - stopped[0] if stopped else None
-
-    assert run_and_stop(SETUP) == ([], None)
     # What the first traceback and the first frame import.
-    assert run_and_stop("import pandas, pyarrow\nawait asyncio.sleep(0)\n1 / 0")[0] == [
-        "ZeroDivisionError"
-    ]
-    yield run_and_stop
-    client.stop_channels()
-    manager.shutdown_kernel(now=True)
+    with run_kernel(SETUP, "import pandas, pyarrow\nawait asyncio.sleep(0)") as kernel:
+
+        def run_and_stop(code):
+            stopped, names = [], []
+            for kind, content in kernel.start(code):
+                if "waiting" in content.get("text", "") and not stopped:
+                    stopped.append(time.monotonic())
+                    kernel.manager.interrupt_kernel()
+                if kind == "error":
+                    names.append(content["ename"])
+            return names, time.monotonic() - stopped[0] if stopped else None
+
+        assert run_and_stop("1 / 0")[0] == ["ZeroDivisionError"]
+        yield run_and_stop
 
 
 @pytest.mark.parametrize("code", CELLS.values(), ids=CELLS)

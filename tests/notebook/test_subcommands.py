@@ -404,11 +404,6 @@ def test_a_mistyped_subcommand_gets_a_suggestion(shell):
     assert "Did you mean 'search'?" in failure(shell, "%graphql serch x")
 
 
-def test_a_schema_named_like_a_subcommand_can_be_queried(shell):
-    """If an operation follows the name."""
-    assert run(shell, "%graphql schema { hello }").data == {"hello": "Hello world!"}
-
-
 def test_a_cached_client_does_not_keep_its_server_alive(shell):
     """The server is collected after it is closed and its name is deleted."""
     server = gqlnb.serve(shell.user_ns["schema"], port=0)

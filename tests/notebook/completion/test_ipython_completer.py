@@ -9,13 +9,13 @@ import time
 import pytest
 from graphql import build_schema, introspection_from_schema
 from IPython.core.completer import provisionalcompleter
-from jupyter_client.manager import start_new_kernel
 
 import gqlnb
 from gqlnb.client import connections
 from gqlnb.http.messages import Response
 from gqlnb.notebook.completion.completion_context import CompletionProvider
 from tests.client.faults import Endpoint, Wire
+from tests.notebook.kernel import run_kernel
 
 
 @pytest.fixture
@@ -295,14 +295,10 @@ def test_unloading_the_extension_removes_completion(tab, shell):
 @pytest.fixture(scope="module")
 def kernel():
     """Return a client of a kernel with the extension and a schema."""
-    manager, client = start_new_kernel(kernel_name="python3", startup_timeout=60)
     sdl = 'type Query { "Greets." hello(name: String = "you"): String @deprecated(reason: "Why") }'
-    client.execute_interactive(
-        f"%load_ext gqlnb\nimport gqlnb\nhere = gqlnb.Schema({json.dumps(sdl)})", timeout=60
-    )
-    yield client
-    client.stop_channels()
-    manager.shutdown_kernel(now=True)
+    setup = f"%load_ext gqlnb\nimport gqlnb\nhere = gqlnb.Schema({json.dumps(sdl)})"
+    with run_kernel(setup) as kernel:
+        yield kernel.client
 
 
 def test_the_kernel_completes_a_whole_cell(kernel):

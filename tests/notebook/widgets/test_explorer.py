@@ -204,15 +204,6 @@ def test_a_broken_incremental_response_keeps_its_data():
     assert answer["data"] == FIRST["data"]
 
 
-def test_an_invalid_increment_is_an_error_with_the_data():
-    """The parts received before are shown."""
-    view = View(Explorer(gqlnb.Client(Speaker("mixed", FIRST, []), schema=IN_PARTS)))
-    *_, answer = view.ask(ASK)
-    assert "part 2 of the answer does not fit" in answer["errors"][0]["message"]
-    assert answer["data"] == FIRST["data"]
-    assert view.explorer.result.data == FIRST["data"]
-
-
 def test_stopping_ends_a_subscription(view, waiting):
     """At once, also between events; the next operation runs."""
     first = Event()

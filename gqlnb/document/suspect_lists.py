@@ -24,6 +24,7 @@ from graphql import (
     is_scalar_type,
 )
 
+from gqlnb.document.paged_fields import WRAPPER_NAMES
 from gqlnb.document.paging_conventions import (
     PageArguments,
     find_count,
@@ -72,9 +73,13 @@ MAX_CURSORS = 2  # text fields requested beside a list
 COUNT_WORDS = frozenset(
     {"total", "count", "found", "hits", "matches", "results", "records", "items", "rows"}
     | {"elements", "docs", "num", "number", "of", "all", "filtered", "entries", "nodes", "edges"}
+    | {"nb", "cnt"}
 )
+# Names of rows, as in `recordCount`, which is a count of the rows in the object of a page.
+ROW_WORDS = frozenset({"record", "item", "row", "result", "element", "document", "doc", "entry"})
+ROW_WORDS |= {"entity", "node", "edge", "object", "match", "hit", "full"}
 # A count that is called so may be that of one page: of commercetools' `offset count total results`.
-PAGE_COUNT_WORDS = frozenset({"count", "number", "num", "size", "length"})
+PAGE_COUNT_WORDS = frozenset({"count", "cnt", "number", "num", "nb", "size", "length"})
 CAPPED_COUNT = 10_000  # rows, up to which Elasticsearch counts unless it is asked to count all
 SMALLEST_BOUND = 5  # rows; no service is known that bounds a size at fewer
 LONG_LIMIT = 100  # rows, at which Vendure cuts lists in rows that take no argument
@@ -426,10 +431,14 @@ def is_count_name(name: str, lists: Collection[str]) -> bool:
     (True, False)
     >>> is_count_name("repositoryCount", ["nodes"]), is_count_name("viewCount", ["comments"])
     (False, False)
+    >>> is_count_name("recordCount", ["data"]), is_count_name("recordCount", ["sessions"])
+    (True, False)
     """
     name = name.rpartition(".")[2].removeprefix(ADDED_PREFIX)
     own = {word for listed in lists for word in split_name(listed)}
     words = split_name(name) - own - {word.removesuffix("s") for word in own}
+    if words & {"total", "count", "cnt"} and not WRAPPER_NAMES.isdisjoint(lists):
+        words -= ROW_WORDS
     return words <= COUNT_WORDS and bool(words & COUNT_WORDS)
 
 

@@ -251,7 +251,6 @@ class RoleSearch:
         self._weak_end: str | None = None  # the same, if nothing speaks against it
         self._other_rows: str | None = None  # an argument that gave other rows
         self._is_unclear = False  # whether rows that look alike hide what it is
-        self._longest = 0  # the longest answer of a trial that found no role
         self._refuted: set[ArgumentLeaf] = set()  # shown not to be sizes
         self._tried_cursors: set[ArgumentLeaf] = set()
 
@@ -416,7 +415,6 @@ class RoleSearch:
         return self._is_unstable
 
     def _refute(self, leaf: ArgumentLeaf, rows: Rows) -> None:
-        self._longest = max(self._longest, count_longest(rows))
         self._refuted.add(leaf)
         came_again = collect_rows(self.rows) & collect_rows(rows)
         self._is_mixed |= bool(came_again) and rows != self.rows
@@ -497,7 +495,6 @@ class RoleSearch:
                     break
                 if not other or other == self.rows:
                     continue
-                self._longest = max(self._longest, count_longest(other))
                 found = yield from self._read_position(leaf, value, other)
                 if found is not None:
                     return found
@@ -626,11 +623,6 @@ class RoleSearch:
         most = self.length if bound is None or self._is_size_needed else bound.value
         if bound is not None and bound is not leaf and most is not None:
             wider = yield from self._try({leaf: value, bound: most + self.length})
-            # An endpoint may return its usual page where too many rows are asked for.
-            is_heeded = wider is not None and count_rows(wider) >= count_rows(other)
-            if wider is not None and not is_heeded and is_named_after(bound.name, SIZE_WORDS):
-                wider = (yield from self._try({leaf: first + self.length})) or self.rows
-                other = {path: [] for path in other}
             if wider is not None and wider != other:
                 return None
         self._end, self._is_end_proved = f"`{leaf.name}: {value}` brought no further row", True
@@ -728,9 +720,6 @@ class RoleSearch:
             yield Finding(f"`{name}` counts {count}, and {length} rows came")
         if self._end is not None and (self._is_end_proved or not self._has_usual_length):
             yield Finding(self._end, is_complete=True, is_of_size=size is not None)
-        if self._longest > length and reached is None:
-            reason = f"other arguments brought {self._longest} rows: nothing cuts here"
-            yield Finding(reason, is_complete=True, is_of_size=size is not None)
         if other is not None:
             says = f"paging={{{other!r}: 'page'}} or paging={{{other!r}: 'filter'}} says so"
             reason = f"`{other}` brings as many other rows: a page, or a filter? {says}"

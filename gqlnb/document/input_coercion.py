@@ -165,7 +165,11 @@ def read_record(value: ForeignValue, known: Container[str] = ()) -> dict[str, An
     if isinstance(value, Mapping):
         return {str(key): item for key, item in value.items()}
     if is_dataclass(value):
-        return {each.name: getattr(value, each.name) for each in fields(value)}
+        models = getattr(value, "__pydantic_fields__", {})  # of a data class of pydantic
+        return {
+            choose_field_name(each.name, models.get(each.name), known): getattr(value, each.name)
+            for each in fields(value)
+        }
     if is_library_instance(value, "pandas", "Series"):
         items = read_items(value) or []
         return dict(zip(map(str, value.index), items, strict=True))

@@ -138,6 +138,13 @@ class Model(pydantic.BaseModel):
     inner: Nested | None = None
 
 
+@pydantic.dataclasses.dataclass
+class ModelData:
+    """A data class of pydantic, with an alias."""
+
+    number: int = pydantic.Field(alias="n")
+
+
 class Nested(pydantic.BaseModel):
     """A nested model."""
 
@@ -235,6 +242,7 @@ def test_rows_of_sqlite(sent):
         (Attrs(1, "a"), {"n": 1, "name": "a"}),
         (Struct(1), {"n": 1}),
         (Model(n=1, inner=Nested(a=2)), {"n": 1, "name": None, "inner": {"a": 2, "b": 2.5}}),
+        (ModelData(n=1), {"n": 1}),
         (
             Outer(1, Inner(2, 0.5), [Inner(3, float("nan"))]),
             {"n": 1, "inner": {"a": 2, "b": 0.5}, "inners": [{"a": 3, "b": None}], "kind": "BAD"},

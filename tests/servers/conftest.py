@@ -5,8 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from IPython.core.completer import provisionalcompleter
+from IPython.core.interactiveshell import InteractiveShell
+from traitlets.config import Config
 
 from gqlnb import Client
+from gqlnb.client import connections
+from tests.named_connections import forget_connection
 from tests.servers.data import make_library, write_library
 from tests.servers.processes import NAMES, start_server
 from tests.servers.proxy import Proxy
@@ -107,3 +112,30 @@ def proxy(server: ServerProcess) -> Iterator[Proxy]:
     """Yield a proxy in front of the server that keeps the requests."""
     with Proxy(server.port) as made:
         yield made
+
+
+@pytest.fixture
+def complete(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[[Client, str], list[str]]]:
+    """Yield a function that completes a cell on a client at its mark."""
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    InteractiveShell.clear_instance()
+    shell = InteractiveShell.instance(config=Config(HistoryManager={"hist_file": ":memory:"}))
+    shell.run_line_magic("load_ext", "gqlnb")
+
+    def names(client: Client, marked: str) -> list[str]:
+        shell.user_ns["library"] = client
+        assert client.schema.query_type
+        source = f"%%graphql library\n{marked}"
+        with provisionalcompleter():
+            found = shell.Completer.completions(source.replace("|", "", 1), source.index("|"))
+            return [it.text for it in found]
+
+    yield names
+    shell.run_line_magic("unload_ext", "gqlnb")
+    connections.use_connection(None)
+    forget_connection("library")
+    shell._atexit_once()
+    InteractiveShell.clear_instance()

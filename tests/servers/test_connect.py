@@ -5,14 +5,9 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from IPython.core.completer import provisionalcompleter
-from IPython.core.interactiveshell import InteractiveShell
-from traitlets.config import Config
 
 import gqlnb
 from gqlnb import AuthError, Client, PartialError, QueryError, SchemaError, TransportError
-from gqlnb.client import connections
-from tests.named_connections import forget_connection
 
 TOKEN = "open-sesame"
 
@@ -50,42 +45,18 @@ def test_the_schema_is_fetched_once(proxy):
     assert len(proxy.bodies) == 1
 
 
-@pytest.fixture
-def complete(client, tmp_path, monkeypatch):
-    """Yield a function that completes a marked cell, with the client in the namespace."""
-    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    InteractiveShell.clear_instance()
-    shell = InteractiveShell.instance(config=Config(HistoryManager={"hist_file": ":memory:"}))
-    shell.run_line_magic("load_ext", "gqlnb")
-    shell.user_ns["library"] = client
-    assert client.schema.query_type
-
-    def names(marked):
-        with provisionalcompleter():
-            found = shell.Completer.completions(marked.replace("|", "", 1), marked.index("|"))
-            return [it.text for it in found]
-
-    yield names
-    shell.run_line_magic("unload_ext", "gqlnb")
-    connections.use_connection(None)
-    forget_connection("library")
-    shell._atexit_once()
-    InteractiveShell.clear_instance()
-
-
 @pytest.mark.parametrize(
     ("marked", "expected"),
     [
-        ("%%graphql library\n{ hel|", ["hello"]),
-        ("%%graphql library\n{ allBooks { tit|", ["title"]),
-        ("%%graphql library\n{ booksByOffset(lim|", ["limit"]),
-        ("%%graphql library\nmutation { addB|", ["addBook"]),
+        ("{ hel|", ["hello"]),
+        ("{ allBooks { tit|", ["title"]),
+        ("{ booksByOffset(lim|", ["limit"]),
+        ("mutation { addB|", ["addBook"]),
     ],
 )
-def test_names_are_completed(complete, marked, expected):
+def test_names_are_completed(client, complete, marked, expected):
     """In a cell, from the server's schema."""
-    assert complete(marked) == expected
+    assert complete(client, marked) == expected
 
 
 # -- errors

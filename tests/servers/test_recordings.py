@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import pandas as pd
 import pytest
@@ -14,14 +15,15 @@ from tests.servers.test_scalars import CASES, query_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 QUERY = "{ booksByOffset(limit: 30) { number title genre pages } }"
 CONNECTION = "{ authors(first: 15) { edges { node { number name born } } } }"
 NESTED = "{ authors(first: 20) { edges { node { number books { edges { node { number } } } } } } }"
 CALLS: dict[str, Callable[[Client], Any]] = {
-    "execute": lambda client: client.execute(QUERY).frame(),
-    "frame": lambda client: client.frame(QUERY),
-    "all pages": lambda client: client.frame(CONNECTION, pages="all"),
+    "execute": lambda client: [client.execute(QUERY).frame()],
+    "frame": lambda client: [client.frame(QUERY)],
+    "all pages": lambda client: [client.frame(CONNECTION, pages="all")],
     "nested": lambda client: page_through(client, NESTED).items,
 }
 
@@ -33,41 +35,51 @@ SEEN = pytest.mark.parametrize(
 )
 
 
-def assert_same(found: Any, expected: Any) -> None:
-    """Assert that frames have the same dtypes and values, and other things are equal."""
-    if isinstance(expected, pd.DataFrame):
-        pd.testing.assert_frame_equal(found, expected)
-    else:
-        assert found == expected
+def check_replay(
+    url: str,
+    call: Callable[[Client], list[Any]],
+    folder: Path,
+    patch: pytest.MonkeyPatch,
+    *,
+    recording: bool = False,
+    replaying: bool = False,
+) -> None:
+    """Record a call, end the endpoint, and assert that a fresh client replays frames or rows.
+
+    `recording` and `replaying` say whether the client looks at the schema first.
+    """
+    path = folder / "it.jsonl"
+    address = urlsplit(url)
+    assert address.port is not None
+    with Proxy(address.port, address.path) as endpoint:
+        client = Client(endpoint.url, recording=path, mode="record")
+        if recording:
+            assert client.schema.query_type
+        expected = call(client)
+        client.close()
+    patch.setenv("XDG_CACHE_HOME", str(folder / "another"))
+    client = Client(endpoint.url, recording=path, mode="replay")
+    if replaying:
+        assert client.schema.query_type
+    for one, other in zip(call(client), expected, strict=True):
+        if isinstance(other, pd.DataFrame):
+            pd.testing.assert_frame_equal(one, other)
+        else:
+            assert one == other
 
 
 @pytest.mark.parametrize("call", CALLS)
 @SEEN
 def test_a_recording_is_replayed(server, recording, replaying, call, tmp_path, monkeypatch):
     """After the endpoint was stopped, by a client without a cached schema."""
-    path = tmp_path / "it.jsonl"
-    with Proxy(server.port) as endpoint:
-        client = Client(endpoint.url, recording=path, mode="record")
-        if recording:
-            assert client.schema.query_type
-        expected = CALLS[call](client)
-        client.close()
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "another"))
-    client = Client(endpoint.url, recording=path, mode="replay")
-    if replaying:
-        assert client.schema.query_type
-    assert_same(CALLS[call](client), expected)
+    seen = {"recording": recording, "replaying": replaying}
+    check_replay(server.url, CALLS[call], tmp_path, monkeypatch, **seen)
 
 
 def test_frames_of_scalars_are_replayed(server, name, tmp_path, monkeypatch):
     """With the dtypes of the schema, which is part of the recording."""
-    path, text = tmp_path / "it.jsonl", query_for(CASES[name])
-    with Proxy(server.port) as endpoint:
-        client = Client(endpoint.url, recording=path, mode="record")
-        expected = client.frame(text)
-        client.close()
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "another"))
-    assert_same(Client(endpoint.url, recording=path, mode="replay").frame(text), expected)
+    text = query_for(CASES[name])
+    check_replay(server.url, lambda client: [client.frame(text)], tmp_path, monkeypatch)
 
 
 def test_a_query_that_was_not_recorded_is_an_error(server, tmp_path):

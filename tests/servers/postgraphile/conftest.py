@@ -81,6 +81,14 @@ def amber(v5: dict[str, PostGraphile]) -> PostGraphile:
     return v5["amber"]
 
 
+@pytest.fixture
+def server(variant: str, request: pytest.FixtureRequest) -> PostGraphile:
+    """Return the variant that a test names."""
+    version = "v5" if variant in {"compatible", "amber"} else "v4"
+    servers: dict[str, PostGraphile] = request.getfixturevalue(version)
+    return servers[variant]
+
+
 @pytest.fixture(params=["v4", "v5"])
 def forum(request: pytest.FixtureRequest) -> PostGraphile:
     """Return each version with the names of version 4, and plain lists."""

@@ -5,35 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from IPython.core.completer import provisionalcompleter
-from IPython.core.interactiveshell import InteractiveShell
 
 import gqlnb
 from gqlnb import PartialError, QueryError, TransportError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
+    from collections.abc import Callable
 
     from gqlnb import Client
     from tests.servers.postgraphile.postgraphile import PostGraphile
 
     Connect = Callable[..., Client]
+    Complete = Callable[[Client, str], list[str]]
 
 BY_ID = "query Author($id: Int!) { authorById(id: $id) { name } }"
-
-
-@pytest.fixture
-def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[InteractiveShell]:
-    """Yield a shell with the extension loaded."""
-    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
-    InteractiveShell.clear_instance()
-    shell = InteractiveShell.instance()
-    shell.run_line_magic("load_ext", "gqlnb")
-    yield shell
-    shell.run_line_magic("unload_ext", "gqlnb")
-    shell.history_manager.end_session()
-    InteractiveShell.clear_instance()
 
 
 @pytest.mark.parametrize("version", ["v4", "v5"])
@@ -74,26 +59,17 @@ def test_non_ascii_values_are_preserved(forum: PostGraphile, connect: Connect) -
     ],
 )
 def test_completion(
-    marked: str, expected: list[str], forum: PostGraphile, connect: Connect, shell: InteractiveShell
+    marked: str, expected: list[str], forum: PostGraphile, connect: Connect, complete: Complete
 ) -> None:
     """Fields, arguments, enum values and input fields of the server's schema complete."""
-    assert complete_cell(marked, connect(forum), shell) == expected
+    assert complete(connect(forum), marked) == expected
 
 
 def test_completion_of_a_subscription(
-    plain: PostGraphile, connect: Connect, shell: InteractiveShell
+    plain: PostGraphile, connect: Connect, complete: Complete
 ) -> None:
     """The fields of a subscription complete."""
-    assert complete_cell("subscription { li|", connect(plain), shell) == ["listen"]
-
-
-def complete_cell(marked: str, client: Client, shell: InteractiveShell) -> list[str]:
-    """Return the completions at the mark in a cell."""
-    assert client.schema
-    shell.user_ns["forum"] = client
-    source = f"%%graphql forum\n{marked.replace('|', '')}"
-    with provisionalcompleter():
-        return [it.text for it in shell.Completer.completions(source, len(source))]
+    assert complete(connect(plain), "subscription { li|") == ["listen"]
 
 
 @pytest.mark.parametrize("schema_first", [False, True], ids=["fresh", "schema first"])

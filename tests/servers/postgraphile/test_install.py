@@ -8,9 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.servers.postgraphile.conftest import require_postgraphile
-from tests.servers.postgraphile.postgraphile import run_postgraphile
-from tests.servers.postgraphile.postgres import MISSING, Postgres, find_programs, run_postgres
+from tests.servers.postgraphile.postgres import MISSING, find_programs, run_postgres
 
 
 class DeliberateError(Exception):
@@ -48,28 +46,3 @@ def test_a_cluster_is_removed_completely() -> None:
     assert not is_listening(port)
     assert processes_with(str(folder)) == []
     assert not folder.parent.exists()
-
-
-def test_the_postgraphile_process_is_terminated(database: Postgres) -> None:
-    """Also after an exception."""
-    require_postgraphile("v4")
-    with (
-        suppress(DeliberateError),
-        run_postgraphile(database, "v4", "keys") as servers,
-    ):
-        port = int(servers["keys"].url.split(":")[2].split("/")[0])
-        assert is_listening(port)
-        raise DeliberateError
-    assert not is_listening(port)
-
-
-def test_an_sql_error_is_raised(database: Postgres) -> None:
-    """With PostgreSQL's message, and never an empty result."""
-    with pytest.raises(RuntimeError, match="nowhere"):
-        database.fetch_rows("SELECT * FROM nowhere")
-
-
-def test_the_cluster_refuses_a_wrong_password(database: Postgres) -> None:
-    """Other users of this machine have no access."""
-    with pytest.raises(RuntimeError, match="password"):
-        Postgres(database.port, "wrong", database.programs).fetch_value("SELECT 1")

@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import threading
-from collections import Counter
-from datetime import datetime, time
+from datetime import datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from gqlnb import QueryError
-from tests.servers.postgraphile.database import INFINITE_ROW, POSTS
+from tests.servers.postgraphile.database import POSTS
 from tests.servers.postgraphile.postgraphile import run_postgraphile
-from tests.servers.postgraphile.rows import count_rows, read_leaves
 from tests.servers.postgraphile.test_page_size import MOST_REQUESTS
-from tests.servers.postgraphile.test_paging import FLAT, wanted
-from tests.servers.postgraphile.test_paging_lists import LISTS
-from tests.servers.postgraphile.test_paging_nested import COMMENTS, NESTED, VOTES
-from tests.servers.postgraphile.test_scalars import SCALARS, column_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,126 +24,6 @@ if TYPE_CHECKING:
     Connect = Callable[..., Client]
 
 PATIENCE = 20.0  # seconds until a test gives up
-# Version 5 has no root field `query` with its own defaults, and other types for these columns.
-V4_ONLY = {"below the root's `query`", "two connections"}
-AMBER_FLAT = {
-    "forward": (
-        "{ allTags(first: 7) { totalCount nodes { rowId name } } }",
-        "allTags",
-        "SELECT id, name FROM forum.tags",
-    ),
-    "backward": (
-        "{ allTags(last: 7) { nodes { rowId name } } }",
-        "allTags",
-        "SELECT id, name FROM forum.tags",
-    ),
-    "from an offset": (
-        "{ allTags(first: 7, offset: 10) { nodes { rowId name } } }",
-        "allTags",
-        "SELECT id, name FROM forum.tags WHERE id > 10",
-    ),
-    "no key, duplicate rows": (
-        "{ allVisits(first: 300) { totalCount nodes { page day seconds } } }",
-        "allVisits",
-        "SELECT page, day, seconds FROM forum.visits",
-    ),
-    "function": (
-        "{ postsOfTeam(team: 2, first: 30) { nodes { rowId title } } }",
-        "postsOfTeam",
-        "SELECT id, title FROM forum.posts_of_team(2)",
-    ),
-    "empty": (
-        "{ allEmptyTables(first: 7) { nodes { rowId } } }",
-        "allEmptyTables",
-        "SELECT id FROM forum.empty_table",
-    ),
-}
-AMBER_NESTED = {
-    "three levels": (
-        """{ allAuthors(condition: {team: 1}, first: 4) { nodes { rowId
-             postsByAuthorId(first: 5) { nodes { rowId
-               commentsByPostId(first: 4) { nodes { number } } } } } } }""",
-        ("allAuthors", "postsByAuthorId", "commentsByPostId"),
-        COMMENTS,
-    ),
-    "four levels": (
-        """{ allAuthors(condition: {team: 1}, first: 4) { nodes { rowId
-             postsByAuthorId(first: 5) { nodes { rowId
-               commentsByPostId(first: 4) { nodes { number
-                 votesByPostIdAndNumber(first: 2) { nodes { rowId } } } } } } } } }""",
-        ("allAuthors", "postsByAuthorId", "commentsByPostId", "votesByPostIdAndNumber"),
-        VOTES,
-    ),
-}
-# What version 5 sends of a column differs from version 4.
-AMBER_SCALARS = SCALARS | {
-    "aTimetz": ("object", "a_timetz AT TIME ZONE 'UTC'", time.fromisoformat),
-    "aBytea": ("string", "replace(encode(a_bytea, 'base64'), E'\\n', '')", str),
-}
-
-
-@pytest.mark.parametrize("case", [name for name in FLAT if name not in V4_ONLY])
-def test_flat_connections_with_the_names_of_version_4(
-    case: str, compatible: PostGraphile, connect: Connect, database: Postgres
-) -> None:
-    """Every row of a connection is there as often as in the table."""
-    text, name, sql = FLAT[case]
-    result = connect(compatible).execute_all(text, follow="all")
-    assert Counter(read_leaves(result.data, name)) == wanted(database, sql)
-    assert result.report.complete, result.report
-
-
-@pytest.mark.parametrize("case", LISTS)
-def test_plain_lists_with_the_names_of_version_4(
-    case: str, compatible: PostGraphile, connect: Connect, database: Postgres
-) -> None:
-    """Every row of a plain list is there as often as in the table."""
-    text, name, sql = LISTS[case]
-    result = connect(compatible).execute_all(text, follow="all")
-    assert Counter(read_leaves(result.data, name)) == count_rows(database.fetch_rows(sql))
-    assert result.report.complete or result.report.notes
-
-
-@pytest.mark.parametrize(
-    "case", [name for name, (variant, *_) in NESTED.items() if variant in {"plain", "lists"}]
-)
-def test_nested_connections_with_the_names_of_version_4(
-    case: str, compatible: PostGraphile, connect: Connect, database: Postgres
-) -> None:
-    """Every item of every level is there once."""
-    _, text, path, sql = NESTED[case]
-    result = connect(compatible).execute_all(text, follow="all")
-    data = result.data
-    if path[0] == "authorById":
-        data, path = data["authorById"], path[1:]
-    assert Counter(read_leaves(data, *path)) == count_rows(database.fetch_rows(sql))
-    assert result.report.complete, result.report
-
-
-@pytest.mark.parametrize("case", AMBER_FLAT)
-def test_flat_connections(
-    case: str, amber: PostGraphile, connect: Connect, database: Postgres
-) -> None:
-    """Every row of a connection is there as often as in the table."""
-    text, name, sql = AMBER_FLAT[case]
-    result = connect(amber).execute_all(text, follow="all")
-    assert Counter(read_leaves(result.data, name)) == wanted(database, sql)
-    assert result.report.complete, result.report
-
-
-@pytest.mark.parametrize("case", AMBER_NESTED)
-def test_nested_connections(
-    case: str, amber: PostGraphile, connect: Connect, database: Postgres
-) -> None:
-    """Every item of every level is there once, and each request is accepted."""
-    text, path, sql = AMBER_NESTED[case]
-    amber.take_requests()
-    result = connect(amber).execute_all(text, follow="all")
-    assert Counter(read_leaves(result.data, *path)) == count_rows(database.fetch_rows(sql))
-    assert result.report.complete, result.report
-    requests = amber.take_requests()
-    assert {request.status for request in requests} == {200}
-    assert result.report.requests == len(requests)
 
 
 def test_a_hundred_thousand_rows_take_few_requests(amber: PostGraphile, connect: Connect) -> None:
@@ -159,26 +33,6 @@ def test_a_hundred_thousand_rows_take_few_requests(amber: PostGraphile, connect:
     assert len({node["rowId"] for node in result.data["allPosts"]["nodes"]}) == POSTS
     assert result.report.complete
     assert result.report.requests == len(amber.take_requests()) <= MOST_REQUESTS
-
-
-@pytest.mark.parametrize("field", AMBER_SCALARS)
-def test_a_column_has_the_values_of_the_table(
-    field: str, amber: PostGraphile, connect: Connect, database: Postgres
-) -> None:
-    """Each scalar has its dtype, exact values and its nulls."""
-    dtype, sql, read = AMBER_SCALARS[field]
-    rows = database.fetch_rows(
-        f"SELECT ({sql})::text AS value FROM forum.readings WHERE id > {INFINITE_ROW} ORDER BY id"
-    )
-    text = f"{{ allReadings(offset: {INFINITE_ROW}) {{ nodes {{ {field} }} }} }}"
-    frame = connect(amber).frame(text)
-    wanted_values: list[Any] = [
-        None if row["value"] is None else read(row["value"]) for row in rows
-    ]
-    if field == "aStatus":
-        wanted_values = [None if value is None else value.lower() for value in wanted_values]
-    assert str(frame[field].dtype) == dtype
-    assert column_values(frame, field) == wanted_values
 
 
 def test_extremes(amber: PostGraphile, connect: Connect) -> None:

@@ -55,35 +55,14 @@ def task_frame() -> pd.DataFrame:
 
 def expected_rows() -> list[dict[str, Any]]:
     """Return what PostgreSQL holds of these rows."""
-    return [
-        {
-            "title": "Zoë",
-            "amount": "12345678901234567890.10",
-            "big": BIG,
-            "due": "2024-02-29",
-            "starts_at": "2024-01-02T03:04:05.678901+00:00",
-            "local_start": None,
-            "labels": ["a", "ü"],
-        },
-        {
-            "title": "plain",
-            "amount": "0.5",
-            "big": -1,
-            "due": "9999-12-31",
-            "starts_at": None,
-            "local_start": None,
-            "labels": [],
-        },
-        {
-            "title": "nothing",
-            "amount": None,
-            "big": None,
-            "due": None,
-            "starts_at": None,
-            "local_start": None,
-            "labels": None,
-        },
+    names = ("title", "amount", "big", "due", "starts_at", "local_start", "labels")
+    moment = "2024-01-02T03:04:05.678901+00:00"
+    rows: list[tuple[Any, ...]] = [
+        ("Zoë", "12345678901234567890.10", BIG, "2024-02-29", moment, None, ["a", "ü"]),
+        ("plain", "0.5", -1, "9999-12-31", None, None, []),
+        ("nothing", *[None] * 6),
     ]
+    return [dict(zip(names, row, strict=True)) for row in rows]
 
 
 @pytest.mark.parametrize("schema_first", [False, True], ids=["fresh", "schema first"])

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-import gqlnb
-from gqlnb import PartialError, QueryError, TransportError
+from gqlnb import PartialError, QueryError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,13 +30,6 @@ def test_every_variant_answers(
         root = "allTagsList(first: 1) { name }" if name == "only" else "allTags { nodes { name } }"
         assert "café" in str(client.execute(f"{{ {root} }}").data)
         assert client.schema.query_type.fields.keys() >= {"allAuthors" + "List" * (name == "only")}
-
-
-def test_connect_takes_the_address(forum: PostGraphile) -> None:
-    """`gqlnb.connect` with the address of the endpoint is all it takes."""
-    with gqlnb.connect(forum.url) as client:
-        frame = client.frame("{ allTags(first: 2) { nodes { id name } } }")
-    assert frame["name"].tolist() == ["café", "naïve"]
 
 
 def test_non_ascii_values_are_preserved(forum: PostGraphile, connect: Connect) -> None:
@@ -123,12 +115,6 @@ def test_a_violated_constraint_is_a_field_error(plain: PostGraphile, connect: Co
         result.raise_for_errors()
 
 
-def test_a_path_without_an_endpoint_is_an_error(plain: PostGraphile) -> None:
-    """The error has the status."""
-    with gqlnb.Client(plain.url + "/nope") as client, pytest.raises(TransportError, match="404"):
-        client.execute("{ allTags { nodes { id } } }")
-
-
 def test_a_batch_returns_results_in_order(forum: PostGraphile, connect: Connect) -> None:
     """Many documents at a time: each with its own answer, in the order given."""
     documents = [(BY_ID, {"id": number}) for number in range(1, 61)]
@@ -136,12 +122,3 @@ def test_a_batch_returns_results_in_order(forum: PostGraphile, connect: Connect)
     names = [result.data["authorById"]["name"] for result in results]
     wanted = forum.query("{ allAuthors(first: 60) { nodes { name } } }")["allAuthors"]["nodes"]
     assert names == [node["name"] for node in wanted]
-
-
-def test_errors_in_a_batch_keep_their_places(forum: PostGraphile, connect: Connect) -> None:
-    """A document that fails leaves the others as they are."""
-    documents = [(BY_ID, {"id": 1}), (BY_ID, {"id": "x"}), (BY_ID, {"id": 2})]
-    first, failed, last = connect(forum).execute_many(documents, return_errors=True)
-    assert isinstance(failed, QueryError)
-    assert first.data["authorById"]["name"] == "Ana 0"
-    assert last.data["authorById"]["name"] == "Zoë 1"

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from gqlnb import QueryError
 from tests.servers.postgraphile.rows import check_pages, count_rows, read_items
 
 if TYPE_CHECKING:
@@ -186,25 +185,6 @@ def test_pages_are_yielded_one_by_one(plain: PostGraphile, connect: Connect) -> 
     assert list(chain(*pages)) == list(range(1, 41))
 
 
-def test_a_limit_makes_the_result_partial(plain: PostGraphile, connect: Connect) -> None:
-    """`max_results` returns so many rows, and the report and the frame say that there are more."""
-    client = connect(plain)
-    result = client.execute_all("{ allTags(first: 7) { nodes { id } } }", max_results=20)
-    assert len(result.data["allTags"]["nodes"]) == 20
-    assert not result.report.complete
-    assert result.frame().attrs["partial"]
-
-
-def test_added_keys_are_not_in_the_result(plain: PostGraphile, connect: Connect) -> None:
-    """Data and frames have only the fields that the query selects."""
-    client = connect(plain)
-    text = "{ allTags(first: 7) { nodes { name } } }"
-    result = client.execute_all(text)
-    assert set(result.data["allTags"]) == {"nodes"}
-    assert set(result.data["allTags"]["nodes"][0]) == {"name"}
-    assert list(client.frame(text, pages="all").columns) == ["name"]
-
-
 def test_rows_deleted_between_pages_do_not_hide_others(
     plain: PostGraphile, connect: Connect, tasks: Postgres
 ) -> None:
@@ -216,13 +196,6 @@ def test_rows_deleted_between_pages_do_not_hide_others(
             tasks.run_script("DELETE FROM forum.tasks WHERE id = 3;")
         seen += [node["id"] for node in page.data["allTasks"]["nodes"]]
     assert seen == list(range(1, 31))
-
-
-def test_a_wrong_field_is_an_error_with_its_place(plain: PostGraphile, connect: Connect) -> None:
-    """A query that the schema refuses names the field, and is not paged."""
-    with pytest.raises(QueryError, match="nam") as caught:
-        connect(plain).execute_all("{ allTags(first: 7) { nodes { id nam } } }")
-    assert "gqlnb_" not in str(caught.value)
 
 
 def test_an_invalid_cursor_is_an_error_of_the_server(plain: PostGraphile, connect: Connect) -> None:

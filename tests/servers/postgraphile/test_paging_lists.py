@@ -71,22 +71,3 @@ def test_variables_of_the_user_are_the_start(lists: PostGraphile, connect: Conne
     result = connect(lists).execute_all(text, {"n": 9, "from": 4})
     assert [row["id"] for row in result.data["allTagsList"]] == list(range(5, 41))
     assert result.report.complete
-
-
-def test_execute_does_not_page(lists: PostGraphile, connect: Connect) -> None:
-    """`execute` sends the text once, as it is."""
-    assert len(connect(lists).execute(LISTS["in pages"][0]).data["allTagsList"]) == 7
-
-
-def test_a_limit_of_a_list_makes_the_result_partial(lists: PostGraphile, connect: Connect) -> None:
-    """`max_results` limits the rows, and the report says that there may be more."""
-    result = connect(lists).execute_all(LISTS["in pages"][0], max_results=20)
-    assert len(result.data["allTagsList"]) == 20
-    assert not result.report.complete
-
-
-def test_pages_of_a_list(lists: PostGraphile, connect: Connect) -> None:
-    """`pages` yields every row once."""
-    pages = connect(lists).pages(LISTS["in pages"][0])
-    ids = [row["id"] for page in pages for row in page.data["allTagsList"]]
-    assert ids == list(range(1, 41))

@@ -7,9 +7,6 @@ from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-import pytest
-
-from gqlnb import QueryError
 from tests.servers.postgraphile.database import POSTS
 from tests.servers.postgraphile.postgraphile import run_postgraphile
 from tests.servers.postgraphile.test_page_size import MOST_REQUESTS
@@ -54,12 +51,6 @@ def test_a_masked_sql_error(amber: PostGraphile, connect: Connect) -> None:
     assert result.errors[0]["path"] == ["fail"]
     assert "secret" not in str(result.errors)
     assert result.errors[0]["extensions"]["errorId"]
-
-
-def test_a_mistake_in_a_query_is_named(amber: PostGraphile, connect: Connect) -> None:
-    """An unknown field is an error with a suggestion."""
-    with pytest.raises(QueryError, match=r"(?s)nam.*name"):
-        connect(amber).execute("{ allTags { nodes { nam } } }")
 
 
 def test_a_subscription_receives_notifications(

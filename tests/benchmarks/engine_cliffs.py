@@ -23,13 +23,9 @@ from tests.benchmarks.measure import EXECUTE, OURS, Goal, Sides, Workload
 SOME = 1_000  # rows of workloads whose rows are dear
 
 SDL = """
-scalar DateTime
-enum Color { RED GREEN BLUE }
 input Filter { text: String! tags: [String!] = ["a"] limit: Int = 5 inner: Filter }
-type Query { rows: [Row!]! item(id: ID!, first: Int = 10, filter: Filter): Row pets: [Pet!]!
-  numbers: [Int!]! deep: [[[Int!]!]!]! hello: String }
-type Row { id: ID! name: String at: DateTime color: Color tags: [String!] sized(size: Int): Int
-  filtered(filter: Filter): Int path: String failing: String later: String }
+type Query { rows: [Row!]! item(id: ID!, first: Int = 10, filter: Filter): Row pets: [Pet!]! }
+type Row { id: ID! name: String later: String }
 union Pet = Cat | Dog
 type Cat { name: String lives: Int }
 type Dog { name: String bark: String }
@@ -64,12 +60,6 @@ def members_of(n: int) -> dict[str, Any]:
     return {"id": f"R_{n}", "name": f"row-{n}"}
 
 
-def aliases(size: int) -> Sides:
-    """Answer one field under twenty aliases in each row."""
-    query = "{ rows { " + " ".join(f"a{n}: name" for n in range(20)) + " } }"
-    return both(build_schema(SDL), query, {"rows": [members_of(n) for n in range(size)]})
-
-
 def wide(size: int) -> Sides:
     """Answer fifty fields in each row."""
     names = [f"f{n}" for n in range(50)]
@@ -92,20 +82,6 @@ def unions(size: int) -> Sides:
     ]
     query = "{ pets { ... on Cat { name lives } ... on Dog { name bark } } }"
     return both(build_schema(SDL), query, {"pets": pets})
-
-
-# -- lists of leaves
-
-
-def flat(size: int) -> Sides:
-    """Answer a list of integers."""
-    return both(build_schema(SDL), "{ numbers }", {"numbers": list(range(size))})
-
-
-def nested(size: int) -> Sides:
-    """Answer integers three levels deep, ten in each list."""
-    deep = [[list(range(10)) for _ in range(10)] for _ in range(max(1, size // 100))]
-    return both(build_schema(SDL), "{ deep }", {"deep": deep})
 
 
 # -- resolvers, arguments and variables
@@ -154,14 +130,6 @@ def mutations(_size: int) -> Sides:
     field(schema, "Mutation", "set", put)
     fields = " ".join(f'm{n}: set(id: "{n}", value: {n}) {{ id name }}' for n in range(10))
     return both(schema, f"mutation {{ {fields} }}", None)
-
-
-def resolved(query: str, owner_field: str, resolve: Any, variables: Any, size: int) -> Sides:
-    """Call a resolver in each row."""
-    schema = build_schema(SDL)
-    field(schema, "Row", owner_field, resolve)
-    rows = [members_of(n) for n in range(size)]
-    return both(schema, query, {"rows": rows}, variable_values=variables)
 
 
 def generator(size: int) -> Sides:
@@ -248,21 +216,13 @@ def row(name: str, sides: Callable[[int], Sides], size: int = 1, core: float = 1
     return Workload(name, sides, (Goal(EXECUTE, core),), size, min(size, 50), text=text_with_errors)
 
 
-ROW_FILTERED = "query ($filter: Filter) { rows { id filtered(filter: $filter) } }"
 CLIFFS = [
-    row("aliases", aliases, SOME),
     row("wide", wide, SOME),
     row("unions", unions, 10_000),
-    row("leaves-flat", flat, 100_000),
-    row("leaves-nested", nested, 100_000),
     row("generator", generator, 10_000),
     row("small-variables", small_operation, core=5),
     row("include-random", included, core=5),
     row("mutations", mutations, core=5),
-    row("resolver-input-object", partial(resolved, ROW_FILTERED, "filtered", lambda s, i, **args: 1,
-     {"filter": FILTER}), SOME),
-    row("resolver-path", partial(resolved, "{ rows { id path } }", "path", lambda s,
-     info: str(info.path.key), None), SOME),
     # Nearly all of it is the event loop's time: asyncio.gather of these coroutines alone is 3.1
     # times as fast as graphql-core 3.3. Coroutines started by hand, before their tasks, would make
     # it 5.2, but begin a turn early, and see the task of their caller in asyncio.current_task(). Of

@@ -67,11 +67,31 @@ def test_non_ascii_characters_before_the_cursor_count_once(tab):
         ("%%graphql kept << schema\n{ he|", ["hello"]),
         ("%%graphql -c schema\n{ he|", ["hello"]),
         ("%%graphql --connection=schema\n{ he|", ["hello"]),
+        ("\n  %%gql schema\n{ he|", ["hello"]),
+        ("%%time\n%%graphql schema\n{ he|", ["hello"]),
+        ("%%capture out\n%%timeit -n1\n\n%%gql schema\n{ he|", ["hello"]),
+        ("%graphql schema { he| }", ["hello"]),
     ],
 )
 def test_proposals_fit_the_position(tab, marked, expected):
     """Arguments, values, types, variables, directives; in cells and lines."""
     assert tab(marked) == expected
+
+
+@pytest.mark.parametrize(
+    "marked",
+    [
+        "{ he|",
+        "%%graphqls schema\n{ he|",
+        "x = 1\n%%graphql schema\n{ he|",
+        "%%sql\n%%graphql schema\n{ he|",
+        "%%time\nx = 1\n%%graphql schema\n{ he|",
+        "%time f(he|",
+    ],
+)
+def test_other_cells_have_no_proposals_of_a_schema(tab, marked):
+    """Python code, and other magics."""
+    assert "hello" not in tab(marked)
 
 
 @pytest.mark.parametrize(

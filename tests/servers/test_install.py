@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from tests.servers.install import NPM_SERVERS
-from tests.servers.processes import VARIABLE, LoggedProcess
+from tests.servers.processes import LoggedProcess
 
 ECHO = "print(input('ready\\n'), flush=True); input()"
 
@@ -31,45 +29,6 @@ def test_every_server_of_npm_is_installed() -> None:
     """Each folder beside this file with a lock file has its name in the list."""
     folders = {path.parent for path in Path(__file__).parent.rglob("package-lock.json")}
     assert set(NPM_SERVERS.values()) == folders
-
-
-@pytest.mark.parametrize(("required", "word"), [("", "SKIPPED"), ("all", "FAILED")])
-def test_tests_without_their_server_are_skipped_in_one_line(
-    required: str, word: str, root: Path
-) -> None:
-    """The line has their number; if all servers are required, the tests fail."""
-    folder = "tests/servers"
-    files = (f"{folder}/test_uploads.py", f"{folder}/postgraphile/test_connect.py")
-    command = [
-        "-m",
-        "pytest",
-        "-n0",
-        "-p",
-        "no:cacheprovider",
-        "-m",
-        "slow",
-        "-k",
-        "yoga or test_connect",
-        *files,
-    ]
-    environment = {k: v for k, v in os.environ.items() if k != VARIABLE}
-    done = subprocess.run(
-        [sys.executable, *command],
-        capture_output=True,
-        check=False,
-        cwd=root,
-        env={**environment, "GQLNB_REQUIRE": required},
-        text=True,
-        timeout=120,
-    )
-    summary = done.stdout.partition("short test summary info")[2]
-    lines = [line for line in summary.splitlines() if line.startswith(("SKIPPED", "FAILED"))]
-    assert (done.returncode == 0) == (required == "")
-    assert all(line.startswith(word) for line in lines)
-    if not required:
-        yoga, postgraphile = sorted(lines, key=lambda line: "postgraphile" in line)
-        assert f"yoga cannot be found: {VARIABLE} is not set" in yoga
-        assert f"postgraphile-v4 cannot be found: {VARIABLE} is not set" in postgraphile
 
 
 def test_the_output_of_a_process_can_be_awaited() -> None:

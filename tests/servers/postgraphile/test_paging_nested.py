@@ -99,7 +99,8 @@ NESTED = {
 # Variants beside PostGraphile 4 and 5 with the same names: of "keys", objects are found by their
 # keys, one of two columns; of the others, ids have another name.
 VARIANTS = {
-    **dict.fromkeys(NESTED, ("lists", "compatible")),
+    **dict.fromkeys(NESTED, ("plain", "compatible")),
+    **dict.fromkeys(["lists in connections", "connections in lists"], ("lists", "compatible")),
     "three levels": ("plain", "compatible", "keys", "classic", "amber"),
     "four levels": ("plain", "compatible", "keys", "amber"),
     "lists in lists": ("only",),

@@ -57,6 +57,16 @@ class Row:
         return [cls.of(DATA[cls.table][int(number) - 1]) for number in node_ids]
 
 
+def column(key: str, kind: Any, name: str | None = None) -> Any:
+    """Return a field that is a column of a row."""
+
+    def read(root: Any) -> Any:
+        return root._row[key]
+
+    read.__annotations__["return"] = kind
+    return strawberry.field(resolver=read, name=name)
+
+
 @strawberry.type
 class Author(Row, relay.Node):
     """Who wrote books."""
@@ -64,20 +74,9 @@ class Author(Row, relay.Node):
     table = "authors"
     number: relay.NodeID[int]
 
-    @strawberry.field(name="number")
-    def shown_number(self) -> int:
-        """Return its number."""
-        return self.number
-
-    @strawberry.field
-    def name(self) -> str:
-        """Return its name."""
-        return self._row["name"]
-
-    @strawberry.field
-    def born(self) -> str:
-        """Return its date of birth."""
-        return self._row["born"]
+    shown_number = column("number", int, name="number")
+    name = column("name", str)
+    born = column("born", str)
 
     @relay.connection(relay.ListConnection["Book"])
     def books(self) -> list[Book]:
@@ -92,35 +91,19 @@ class Book(Row, relay.Node):
     table = "books"
     number: relay.NodeID[int]
 
-    @strawberry.field(name="number")
-    def shown_number(self) -> int:
-        """Return its number."""
-        return self.number
-
-    @strawberry.field
-    def title(self) -> str:
-        """Return its title."""
-        return self._row["title"]
+    shown_number = column("number", int, name="number")
+    title = column("title", str)
 
     @strawberry.field
     def genre(self) -> Genre:
         """Return its genre."""
         return Genre[self._row["genre"]]
 
-    @strawberry.field(name="pageCount" if OPTIONS.get("version") == 2 else "pages")
-    def pages(self) -> int | None:
-        """Return its number of pages."""
-        return self._row["pages"]
-
-    @strawberry.field
-    def rating(self) -> float | None:
-        """Return its rating."""
-        return self._row["rating"]
-
-    @strawberry.field
-    def in_print(self) -> bool:
-        """Return whether it can be bought."""
-        return self._row["inPrint"]
+    pages = column(
+        "pages", int | None, name="pageCount" if OPTIONS.get("version") == 2 else "pages"
+    )
+    rating = column("rating", float | None)
+    in_print = column("inPrint", bool)
 
     @strawberry.field
     def author(self) -> Author:
@@ -140,20 +123,9 @@ class Review(Row, relay.Node):
     table = "reviews"
     number: relay.NodeID[int]
 
-    @strawberry.field(name="number")
-    def shown_number(self) -> int:
-        """Return its number."""
-        return self.number
-
-    @strawberry.field
-    def stars(self) -> int:
-        """Return the number of stars."""
-        return self._row["stars"]
-
-    @strawberry.field
-    def text(self) -> str | None:
-        """Return the words."""
-        return self._row["text"]
+    shown_number = column("number", int, name="number")
+    stars = column("stars", int)
+    text = column("text", str | None)
 
 
 REVIEWS: dict[int, list[dict[str, Any]]] = {}

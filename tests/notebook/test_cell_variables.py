@@ -158,51 +158,6 @@ def test_an_option_for_an_undeclared_variable_is_an_error(shell, option):
     ).replace("The op", "the op")
 
 
-PAGES = """
-type Query { things(first: Int!, after: String): Things! }
-type Things { nodes: [Thing!]! totalCount: Int! pageInfo: PageInfo! }
-type PageInfo { hasNextPage: Boolean! endCursor: String }
-type Thing { n: Int! }
-"""
-
-
-def things(root, args, context):
-    """Return three things of four."""
-    nodes = [{"n": number} for number in range(3)]
-    return {"nodes": nodes, "totalCount": 4, "pageInfo": {"hasNextPage": False}}
-
-
-@pytest.mark.parametrize(
-    "cell",
-    [
-        "%%graphql short --paginate -o kept\n{}",
-        "%%graphql short kept << --paginate\n{}",
-        "%%graphql short --paginate -o kept -t frame\n{}",
-        "%%graphql short --paginate -t frame\n{}",
-        "%%graphql short --paginate -q\n{}",
-        "%%graphql short --paginate -q -o kept -t json\n{}",
-        "%%graphql short --paginate\n{};",
-        "%graphql short --paginate {};",
-    ],
-)
-def test_an_incomplete_result_is_always_reported(shell, cell):
-    """Also if the result is assigned to a name, or the output is silenced."""
-    shell.user_ns["short"] = gqlnb.Schema(PAGES, {"Query": {"things": things}})
-    text = "{ things(first: 10) { nodes { n } totalCount } }"
-    notes = [shown["text/plain"] for shown in beside(shell, cell.format(text))]
-    assert len([note for note in notes if "Pages: 3 of 4 items" in note]) == 1
-
-
-def test_a_complete_result_has_no_note(shell):
-    """There is nothing to add to it; without a cursor it begins with the first page."""
-    full = {"nodes": [], "totalCount": 0, "pageInfo": {"hasNextPage": False}}
-    shell.user_ns["full"] = gqlnb.Schema(PAGES, {"Query": {"things": lambda *_: full}})
-    body = "{ things(first: 10, after: $after) { nodes { n } totalCount } }"
-    text = f"query ($after: String) {body}"
-    for line in ("--paginate -o kept", "-o kept"):
-        assert beside(shell, f"%%graphql full {line}\n{text}") == []
-
-
 SETUP = """%load_ext gqlnb
 import dataclasses, gqlnb, numpy as np, pandas as pd
 schema = gqlnb.Schema('''

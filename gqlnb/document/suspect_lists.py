@@ -73,7 +73,7 @@ MAX_CURSORS = 2  # text fields requested beside a list
 COUNT_WORDS = frozenset(
     {"total", "count", "found", "hits", "matches", "results", "records", "items", "rows"}
     | {"elements", "docs", "num", "number", "of", "all", "filtered", "entries", "nodes", "edges"}
-    | {"nb", "cnt"}
+    | {"nb", "cnt", "estimated", "approximate", "overall"}
 )
 # Names of rows, as in `recordCount`, which is a count of the rows in the object of a page.
 ROW_WORDS = frozenset({"record", "item", "row", "result", "element", "document", "doc", "entry"})

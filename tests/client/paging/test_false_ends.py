@@ -688,13 +688,20 @@ def test_an_end_beside_100_rows_of_a_larger_size_proves_nothing(size, count, pos
     assert result.report.requests == 1 or count >= 100
 
 
-@pytest.mark.parametrize("rows", ["data", "sessions"])
-@pytest.mark.parametrize("count", ["recordCount", "totalResultCount", "fullCount", "totalRecord"])
-def test_a_count_of_rows_beside_their_list_may_have_any_name(count, rows):
+@pytest.mark.parametrize(
+    ("count", "rows", "is_complete"),
+    [
+        *((name, "data", False) for name in ("recordCount", "fullCount", "totalResultCount")),
+        *((name, "data", False) for name in ("totalRecord", "totalCnt", "nbHits")),
+        *((name, "users", False) for name in ("estimatedTotalHits", "overallCount")),
+        *((name, "users", True) for name in ("recordCount", "fullCount", "unfilteredCount")),
+    ],
+)
+def test_a_count_of_rows_beside_their_list_may_have_any_name(count, rows, is_complete):
     """Beside a list of another name it may count something else: Phoenix 20 counts spans so."""
     sdl = f"type Query {{ rows: Page! }} type Row {{ id: ID! }} type Page {{ {rows}: [Row!]! "
     page = {count: 430, rows: build_rows(43)}
     result = fetch(
         f"{sdl} {count}: Int! }}", lambda _args: page, f"{{ rows {{ {rows} {{ id }} }} }}"
     )
-    assert result.report.complete == (rows != "data")
+    assert result.report.complete == is_complete

@@ -274,7 +274,7 @@ class PagedFieldFinder:
         The JSON values of its variables.
     takes_unpaged
         Whether a root field that is a list, and takes variables, is taken for one that cannot be
-        continued if it has no arguments for pages.
+        continued if it has no arguments for pages, and there are no others.
     roles
         How lists are paged that no convention tells, by the type and the name of their field, as
         experiments found; None without experiments, so that names decide about more lists.
@@ -298,7 +298,7 @@ class PagedFieldFinder:
         roles: Mapping[tuple[str, str], ListRole] | None = None,
     ) -> None:
         self.document = document
-        self._takes_unpaged, self._roles = takes_unpaged, roles
+        self._takes_unpaged, self._roles = False, roles
         self._variables = merge_defaults(document, variables)
         self.schema = document.schema
         self.selections = parse_selections(document)
@@ -307,6 +307,9 @@ class PagedFieldFinder:
         self._lookups: dict[NamedType, Lookup | None] = {}
         root = None if self.schema is None else self.schema.query_type
         self._search(self.selections, root, SearchPosition(None, (), ()))
+        if takes_unpaged and not self.fields:
+            self._takes_unpaged = True
+            self._search(self.selections, root, SearchPosition(None, (), ()))
 
     def get_lookup(self, kind: NamedType) -> Lookup | None:
         """Return the lookup of objects of a type, or None."""

@@ -562,6 +562,14 @@ LAST_FLAGS = ("isLast", "isLastPage", "last")
 NEXT_POINTERS = ("nextPage", "nextOffset", "next")
 LAST_NUMBERS = ("lastPage", "last_page")  # a page number; the others count the pages
 PAGE_COUNTS = ("totalPages", "pageCount", "pages", "total_pages")
+# Their meaning, the type that they have, and the kinds of paging of which they tell something.
+MORE_FIELDS: tuple[tuple[tuple[str, ...], MoreMeaning, str, str], ...] = (
+    (MORE_FLAGS, "flag", "Boolean", "cursor offset page"),
+    (LAST_FLAGS, "last", "Boolean", "cursor offset page"),
+    (NEXT_POINTERS, "pointer", f"{INTEGER_TYPE.pattern}|String", "offset page"),
+    (LAST_NUMBERS, "number", INTEGER_TYPE.pattern, "page"),
+    (PAGE_COUNTS, "pages", INTEGER_TYPE.pattern, "page"),
+)
 NEXT_CURSORS = (
     *("nextToken", "nextCursor", "nextPageToken", "continuationToken", "next_cursor"),
     *("next_token", "next_page_token", "endCursor", "end_cursor", "cursor", "next", "after"),
@@ -689,18 +697,9 @@ def find_page_info(kind: NamedType, arguments: PageArguments) -> PageInfoPaths |
     if arguments.kind == "page":
         numbers = (by_name[n] for n in CURRENT_PAGES if n in by_name)
         current = next((p for p in numbers if INTEGER_TYPE.fullmatch(leaves[p])), ())
-    tests: list[tuple[tuple[str, ...], MoreMeaning, str]] = [
-        (MORE_FLAGS, "flag", "Boolean"),
-        (LAST_FLAGS, "last", "Boolean"),
-    ]
-    if arguments.kind != "cursor":
-        tests.append((NEXT_POINTERS, "pointer", f"{INTEGER_TYPE.pattern}|String"))
-    if arguments.kind == "page":
-        tests.append((LAST_NUMBERS, "number", INTEGER_TYPE.pattern))
-        tests.append((PAGE_COUNTS, "pages", INTEGER_TYPE.pattern))
-    for names, meaning, types in tests:
+    for names, meaning, types, kinds in MORE_FIELDS:
         for path in (by_name[name] for name in names if name in by_name):
-            if re.fullmatch(types, leaves[path]):
+            if arguments.kind in kinds and re.fullmatch(types, leaves[path]):
                 return PageInfoPaths(path, meaning, cursor, current, is_end_cursor=is_end)
     return PageInfoPaths(cursor=cursor, current=current, is_end_cursor=is_end)
 

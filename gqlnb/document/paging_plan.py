@@ -151,11 +151,9 @@ class PagingPlan:
         self.schema = document.schema
         self.variables = dict(variables or {})
         self.follow = follow
-        self._finder = PagedFieldFinder(document, self.variables, roles=roles)
-        if takes_unpaged and not self._finder.fields:
-            self._finder = PagedFieldFinder(
-                document, self.variables, takes_unpaged=True, roles=roles
-            )
+        self._finder = PagedFieldFinder(
+            document, self.variables, takes_unpaged=takes_unpaged, roles=roles
+        )
         self.selections = self._finder.selections
         self.fields = self._finder.fields
         self.unfit_roles = self._finder.unfit_roles

@@ -176,8 +176,7 @@ class Plan:
         # A large window is cut into parts for as many windows as are read together; of a small one
         # each window gets as many rows as the others.
         largest = int(room * (1 - SPARE) * MOST_WINDOWS)
-        self._unit = MOST_WINDOWS if count > largest else 1
-        self._most = largest if self._unit > 1 else room
+        self._most = largest if count > largest else room
 
     def divide(self, order: int) -> Steps[list[tuple[Window, int]]]:
         """Cut the window into windows that fit a page, or a large one into parts to be cut again.
@@ -207,23 +206,22 @@ class Plan:
                 self._add_count(request.window, page.total)
         return self._list_parts()
 
-    def _choose_sizes(self, left: int) -> tuple[float, int, int]:
-        """Return the wanted, the least and the most rows of the next part, of `left` rows."""
-        room, unit = self._room, self._unit
-        if unit > 1:
-            wanted = room * FILL * unit
-            return wanted, round(2 * wanted) - self._most, self._most
+    def _choose_sizes(self, left: int) -> tuple[float, int]:
+        """Return the wanted and the least rows of the next part, of `left` rows."""
+        room = self._room
+        if self._most > room:
+            wanted = room * FILL * MOST_WINDOWS
+            return wanted, round(2 * wanted) - self._most
         windows = max(2, ceil(left / room))
         others = windows - 1
-        least = left - int(others * room * (1 - (SPARE if others > 1 else 0)))
-        return left / windows, least, room
+        return left / windows, left - int(others * room * (1 - (SPARE if others > 1 else 0)))
 
     def _propose_cuts(self) -> list[int]:
         """Return the values at which another count is needed."""
         proposed, low, below = list[int](), self._window.low, 0.0
         while self._count - below > self._most:
-            wanted, least, most = self._choose_sizes(round(self._count - below))
-            cut = self._find_cut(low, below + least, below + most)
+            wanted, least = self._choose_sizes(round(self._count - below))
+            cut = self._find_cut(low, below + least, below + self._most)
             if cut is not None:
                 low, below = cut, self._below[cut]
                 continue

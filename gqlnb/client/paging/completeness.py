@@ -113,14 +113,14 @@ def check_bound(cursor: ListCursor) -> str:
         )
     if bound is None or cursor.evidence.last_length >= bound:
         return f"the list is bounded by `{name}:`, and the schema does not say how to fetch more."
-    for length in cursor.evidence.lengths:
-        if not is_likely_truncated(length, bound):
-            continue
-        return (
-            f"{length:,} items were returned for `{name}: {bound}`, which may be the endpoint's "
-            "maximum, and the schema does not say how to fetch more."
-        )
-    return COMPLETE
+    likely = (length for length in cursor.evidence.lengths if is_likely_truncated(length, bound))
+    length = next(likely, None)
+    if length is None:
+        return COMPLETE
+    return (
+        f"{length:,} items were returned for `{name}: {bound}`, which may be the endpoint's "
+        "maximum, and the schema does not say how to fetch more."
+    )
 
 
 def is_likely_truncated(length: int, asked: int | None) -> bool:
@@ -461,16 +461,10 @@ def find_unknown_lists(data: object, shape: Shape, fields: Sequence[PagedField])
 
 def find_null(data: object, path: Sequence[str | int]) -> tuple[str, ...] | None:
     """Return the response names that lead to the first null on a path; None without a null."""
-    names: list[str] = []
-    for step in path:
-        if data is None:
-            break
-        if isinstance(step, str):
-            names.append(step)
-            data = data.get(step) if isinstance(data, dict) else None
-        else:
-            data = data[step] if isinstance(data, list) and step < len(data) else None
-    return tuple(names) if data is None and names else None
+    for end in range(1, len(path) + 1):
+        if get_at_path(data, tuple(path[:end])) is None:
+            return tuple(step for step in path[:end] if isinstance(step, str))
+    return None
 
 
 def has_value(data: object, names: tuple[str, ...]) -> bool:

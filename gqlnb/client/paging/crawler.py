@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 from copy import deepcopy
 from functools import partial
-from itertools import islice
+from itertools import count, islice
 from math import gcd
 from sys import maxsize
 from types import MappingProxyType
@@ -42,7 +42,6 @@ from gqlnb.client.paging.cursors import (
     ListCursor,
     PageRequest,
     find_lists,
-    foresee_pages,
     move_errors,
 )
 from gqlnb.client.paging.experiments import LEFT_OUT, Experiments
@@ -186,7 +185,6 @@ class Crawler:
         self._first_attempts = 0
         self._has_roles = roles is not None
         self._experiments = Experiments(limits, roles, self._note_kept)
-        self._trial_request: PageRequest | None = None  # of the experiment that is under way
         self._start(plan)
 
     def _start(self, plan: PagingPlan) -> None:
@@ -237,8 +235,7 @@ class Crawler:
             return []
         if self._experiments.trial is not None:
             written = self._plan.write_trial(*self._experiments.trial, self._sizes.list_edits())
-            self._trial_request = PageRequest(*written)
-            return [self._trial_request]
+            return [PageRequest(*written, is_trial=True)]
         if self._experiments.new_plan is not None:
             self._start(self._experiments.new_plan)
             return [self.build_first_request()]
@@ -256,20 +253,36 @@ class Crawler:
         requests = [self._build_request(taken[start : start + batch]) for start in starts]
         if self._keep and len(requests) == 1 and not self._open and not self._sizes.scale:
             room = min(width, self._left) - 1
-            requests += [self._build_request(*ahead) for ahead in self._foresee_pages(taken, room)]
+            ahead = islice(self._foresee_pages(taken), room)
+            requests += [self._build_request(*pages) for pages in ahead]
         self._unanswered.update(dict.fromkeys(requests))
         return requests
 
     def _foresee_pages(
-        self, cursors: list[ListCursor], room: int
+        self, cursors: list[ListCursor]
     ) -> Iterator[tuple[list[ListCursor], list[str], int]]:
-        """Return the pages after the next ones for up to `room` requests, if known."""
+        """Yield the pages after the next ones: lists, their positions, and number of pages ahead.
+
+        Yields nothing unless the positions of all lists can be computed.
+        """
         # Not if they have inner lists: these must be complete before the next page begins.
         fields = {cursor.field for cursor in cursors}
-        if any(field.outer in fields for field in self._sizes.base_sizes):
-            return iter(())
-        sizes = [(self._choose_size(c, len(cursors)) or 1, self._get_max_items(c)) for c in cursors]
-        return islice(foresee_pages(cursors, sizes), room)
+        has_inner = any(field.outer in fields for field in self._sizes.base_sizes)
+        offsets = [(each, offset) for each in cursors if (offset := each.offset) is not None]
+        sizes = [self._choose_size(each, len(cursors)) or 1 for each in cursors]
+        for step in count(1) if len(offsets) == len(cursors) and not has_inner else ():
+            ahead = []
+            for (cursor, offset), size in zip(offsets, sizes, strict=True):
+                place, most = cursor.place, self._get_max_items(cursor)
+                ends = cursor.evidence.total, offset.max_items, most
+                items = place.next_item + step * (size - place.overlap)
+                if items + place.overlap < min(end for end in ends if end is not None):
+                    ahead.append((cursor, offset.format_cursor(items)))
+            if not ahead:
+                return
+            missing = [(cursor, at) for cursor, at in ahead if at not in cursor.early_pages]
+            if missing:
+                yield [cursor for cursor, _ in missing], [at for _, at in missing], step
 
     def _close_proved(self) -> None:
         """End the inner lists with a last page shorter than another page of the same size."""
@@ -363,12 +376,12 @@ class Crawler:
         """Process the answer to a request."""
         self._unanswered.pop(request, None)
         self.requests += request.sent
-        if request is self._trial_request:
+        if request.is_trial:
             # Errors of values in the rows that the first answer has, too, refuse nothing.
             known = {*map(read_error_fields, self._errors)} - {()}
             is_refused = not known.issuperset(map(read_error_fields, result.errors))
-            messages = list_messages_of(result.errors)
-            self._experiments.add_answer(result.data, messages, is_refused=is_refused)
+            data = None if is_refused else result.data
+            self._experiments.advance(data, list_messages_of(result.errors))
             return
         if (cached_at := getattr(result.response, "cached_at", None)) is not None:
             self._cached_at.append(cached_at)
@@ -894,10 +907,10 @@ class Crawler:
 
     def _refuse_trial(self, request: PageRequest, error: GqlnbError) -> bool:
         """Process the failure of an experiment; stop all where the endpoint needs a rest."""
-        if request is not self._trial_request:
+        if not request.is_trial:
             return False
         if isinstance(error, QueryError | ReplayError) or is_overload(error):
-            self._experiments.add_answer(None, list_messages(error), is_refused=True)
+            self._experiments.advance(None, list_messages(error))
         else:
             self._experiments.end(f"the experiments ended: {sanitize_text(error, 200)}")
         return True

@@ -9,7 +9,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Hashable, Mapping
 from hashlib import blake2b
-from itertools import count
 from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
@@ -1004,6 +1003,8 @@ class PageRequest:
         Number of times it was sent.
     cost
         Bytes and seconds of its answer.
+    is_trial
+        Whether it is an experiment.
     """
 
     text: str
@@ -1015,35 +1016,7 @@ class PageRequest:
     sent: int = 0
     operation: str | None = None
     cost: tuple[int, float] = (0, 0.0)
-
-
-def foresee_pages(
-    cursors: Sequence[ListCursor], sizes: Sequence[tuple[int, int | None]]
-) -> Iterator[tuple[list[ListCursor], list[str], int]]:
-    """Yield the pages after the next ones: lists, their positions, and the number of pages ahead.
-
-    Yields nothing unless the positions of all lists can be computed.
-
-    Parameters
-    ----------
-    cursors
-        The lists whose next page is requested.
-    sizes
-        Page size and most items of each list; None for all items.
-    """
-    offsets = [(each, offset) for each in cursors if (offset := each.offset) is not None]
-    for step in count(1) if len(offsets) == len(cursors) else ():
-        ahead = []
-        for (cursor, offset), (size, most) in zip(offsets, sizes, strict=True):
-            place, ends = cursor.place, (cursor.evidence.total, offset.max_items, most)
-            items = place.next_item + step * (size - place.overlap)
-            if items + place.overlap < min(end for end in ends if end is not None):
-                ahead.append((cursor, offset.format_cursor(items)))
-        if not ahead:
-            return
-        missing = [(cursor, at) for cursor, at in ahead if at not in cursor.early_pages]
-        if missing:
-            yield [cursor for cursor, _ in missing], [at for _, at in missing], step
+    is_trial: bool = False
 
 
 def move_errors(

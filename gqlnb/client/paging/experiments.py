@@ -250,7 +250,6 @@ class RoleSearch:
         self._is_end_proved = False  # whether that holds for usual lengths, too
         self._weak_end: str | None = None  # the same, if nothing speaks against it
         self._other_rows: str | None = None  # an argument that gave other rows
-        self._is_unclear = False  # whether rows that look alike hide what it is
         self._refuted: set[ArgumentLeaf] = set()  # shown not to be sizes
         self._tried_cursors: set[ArgumentLeaf] = set()
 
@@ -464,7 +463,7 @@ class RoleSearch:
         count = self.counts.get(self.larger_count or "")
         if count is not None and length < count:
             is_end, reason = False, f"`{self.larger_count}` counts {count}, and {reason}"
-        elif self._is_unclear or self._other_rows is not None:
+        elif self._other_rows is not None:
             is_end, reason = False, f"{reason}, and `{self._other_rows}` brings other rows"
         # A larger page with the same number has other rows, which may look alike.
         others = (leaf.value or 0 for leaf in self._numbers if leaf is not size and leaf.is_written)
@@ -526,9 +525,10 @@ class RoleSearch:
         may_be_length = count_longest(other) == value < self.length
         if may_be_length and (yield from self._is_length(leaf, value)):
             return None  # of a page whose number is written, shorter ones move
-        ambiguous = 1 if self._grown is None else LONGEST_AMBIGUOUS
-        if self.length <= ambiguous and count_rows(other):
-            return (yield from self._read_few_rows(leaf, value))
+        # Of so few rows the next page looks shifted by one, and a shift looks like the next page.
+        if self.length <= (1 if self._grown is None else LONGEST_AMBIGUOUS) and count_rows(other):
+            self._other_rows = self._other_rows or leaf.name
+            return None
         if self.length > 1 and begins_with(other, slice_rows(self.rows, 1)):
             return (yield from self._read_shift(leaf, value, other))
         is_named = leaf.name in self._given or is_named_after(leaf.name, PLACE_WORDS)
@@ -558,25 +558,6 @@ class RoleSearch:
             if more is None or count_longest(more) != longer:
                 return False
         return True
-
-    def _read_few_rows(self, leaf: ArgumentLeaf, value: int) -> Steps[Finding | None]:
-        """Tell an offset from a page number, by a larger page.
-
-        They are the same for pages of one row, and so are pages of two rows that overlap.
-        """
-        size, grown = self._size, self._grown
-        # Rows that look alike come again on other pages, too; so may the one row of a later page.
-        is_later = self.length == 1 and leaf.is_written and (leaf.value or 0) > 1
-        has_twins = not have_distinct_rows(grown or {})
-        self._is_unclear = has_twins or (is_later and not self.suspect.ids)
-        if size is not None and grown is not None and not self._is_unclear:
-            other = yield from self._try({size: self._grown_size, leaf: value})
-            if other and begins_with(other, slice_rows(grown, 1)):
-                return self._build_finding("offset", leaf, value - 1)
-            if other and count_rows(other) and are_disjoint(grown, other):
-                return self._build_finding("page", leaf, value - 1)
-        self._other_rows = self._other_rows or leaf.name
-        return None
 
     def _read_other_rows(
         self, leaf: ArgumentLeaf, value: int, other: Rows, *, is_named: bool
@@ -946,7 +927,7 @@ class Experiments:
                 self._findings[suspect.name] = finding or Finding(MAY_BE_CUT)
         self._note_findings()
         if self._searches:
-            self._advance()
+            self.advance()
 
     def _judge(self, suspect: SuspectList, data: object) -> Finding | None:
         """Judge a list by the first answer; return None if experiments may tell more."""
@@ -993,13 +974,9 @@ class Experiments:
             if not finding.is_complete and not finding.is_followed:
                 self._doubts.add(name, f"{finding.reason}.")
 
-    def add_answer(self, data: object, messages: Sequence[str], *, is_refused: bool) -> None:
-        """Process the answer to the experiment under way, or the refusal of its request."""
-        texts = [sanitize_text(text, 120) for text in messages[:1]]
-        self._advance(None if is_refused else data, "".join(texts))
-
-    def _advance(self, data: object = None, refusal: str = "") -> None:
+    def advance(self, data: object = None, messages: Sequence[str] = ()) -> None:
         """Process the data of an experiment, None if it was refused; or begin the next search."""
+        refusal = "".join(sanitize_text(text, 120) for text in messages[:1])
         search, steps = self._searches[0], self._steps
         try:
             if steps is None:
@@ -1010,7 +987,7 @@ class Experiments:
         except StopIteration as stop:
             self._end_search(search, stop.value)
             if self._searches:
-                self._advance()
+                self.advance()
 
     def _end_search(self, search: RoleSearch, finding: Finding) -> None:
         """Take the finding of a search; with the last one, follow the lists that go on."""

@@ -427,9 +427,7 @@ def _read_number(value: str, name: str) -> int:
 
 
 def _get_report(result: Result) -> Report:
-    if result.report is None:
-        msg = "paging returned a result without a report"
-        raise AssertionError(msg)
+    assert result.report is not None  # noqa: S101 - for mypy
     return result.report
 
 

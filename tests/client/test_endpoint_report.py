@@ -16,6 +16,7 @@ from gqlnb import Access, Client, OptionError, Schema, TransportError, config, s
 from gqlnb.cli.main import main
 from gqlnb.client import connections
 from gqlnb.client.endpoint_report.describe import choose_lists, name_form
+from gqlnb.client.endpoint_report.protocol import load_members, read_parts
 from gqlnb.client.endpoint_report.report import Meter, RequestLimitError
 from gqlnb.engine.graphql_compat import IS_GRAPHQL_33
 from gqlnb.http.messages import Response
@@ -597,3 +598,28 @@ def test_the_arguments_may_be_those_of_a_field_around_the_page():
     assert report.find("stars.result: `page`").finding == "page"
     assert report.find("stars.result: largest page").finding == "50 rows"
     assert report.lists["Query.stars"].holder == ("result",)
+
+
+MULTIPART = {"content-type": 'multipart/mixed; boundary="-"'}
+
+
+PART = b"\r\n---\r\ncontent-type: application/json\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("response", "finding"),
+    [
+        (
+            Response(200, MULTIPART, PART + b'{"data":{},"hasNext": true}' + PART + b"{}"),
+            "in parts, multipart/mixed",
+        ),
+        (Response(200, MULTIPART, PART + b'{"data":{"a":1},"hasNext":false}'), "in one answer"),
+        (Response(200, {}, b'{"data": {"a": 1}}'), "in one answer"),
+        (Response(200, MULTIPART, PART + b'{"errors":[{}],"hasNext":false}'), "refused, HTTP 200"),
+        (Response(400, {}, b'{"errors": [{}]}'), "refused, HTTP 400"),
+        (Response(500, {}, b"Oh."), "refused, HTTP 500"),
+    ],
+)
+def test_answers_in_parts(response, finding):
+    """One that comes as multipart is in parts only if it says that more follow."""
+    assert read_parts(response, load_members(response)) == finding

@@ -4,20 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from gqlnb import Client, QueryError, Token, reference_schema, serve
+from gqlnb import Client, Token
 from gqlnb.errors import TransportError
 from tests.client.faults import Wire
-
-HELLO = "{ hello }"
-
-
-def test_rate_limited_execution_returns_the_same_as_execute():
-    """The same result, and the same error for an invalid document."""
-    with serve(reference_schema(), port=0) as server, Client(server) as client:
-        assert client._execute_in_turn(HELLO).data == client.execute(HELLO).data
-        assert client._concurrency == 6
-        with pytest.raises(QueryError, match="helo"):
-            client._execute_in_turn("{ helo }")
 
 
 def test_retries_can_be_disabled():
@@ -29,7 +18,7 @@ def test_retries_can_be_disabled():
 
     wire = Wire(fail)
     with pytest.raises(TransportError, match="too much"):
-        Client(wire)._execute_in_turn(HELLO, give_up=lambda error: error.status == 502)
+        Client(wire)._execute_in_turn("{ hello }", give_up=lambda error: error.status == 502)
     assert len(wire.requests) == 1
 
 

@@ -12,7 +12,6 @@ import pytest
 from graphql import build_schema, introspection_from_schema
 
 from gqlnb import Access, Client, FrameError, PartialError, QueryError, Schema, serve
-from gqlnb.result.result import get_shape
 from gqlnb.server.app import App
 from tests.asgi import send_answer
 from tests.client.faults import Endpoint, json_answer
@@ -43,26 +42,6 @@ def server():
     """Yield a server."""
     with serve(schema(), port=0) as made:
         yield made
-
-
-@UNSAID
-@pytest.mark.parametrize(
-    "view", [lambda it: it.frame(), lambda it: it.frames["rows"]], ids=["frame", "frames"]
-)
-def test_the_first_frame_is_typed(server, view):
-    """It loads the schema, once; displaying a result sends no request."""
-    client = Client(server.url)
-    result = client.execute(TEXT)
-    assert repr(result)
-    assert result._repr_mimebundle_()
-    assert result.dicts() == result["rows"]
-    assert len(server.log) == 1
-    assert dtypes(view(result)) == TYPED
-    assert dtypes(view(client.execute(TEXT))) == TYPED
-    assert len(server.log) == 3
-    assert dtypes(view(result)) == TYPED
-    assert len(server.log) == 3
-    assert get_shape(result) is not None
 
 
 @UNSAID

@@ -625,20 +625,6 @@ def test_a_progress_function_stops_a_map(site, is_async):
     assert set(site.asked.values()) == {1}
 
 
-def test_the_progress_of_a_map_has_the_budget(site):
-    """As the endpoint tells it."""
-    seen = []
-
-    class Limited(Failing):
-        async def asend(self, request):
-            headers = {"x-ratelimit-limit": "60", "x-ratelimit-remaining": str(60 - self.sent)}
-            return Response(200, headers=headers, members=self.send(request).members)
-
-    client = Client(Limited(site.schema, 0, None), schema=SDL)
-    client.map(USER, ["1", "2"], concurrency=1, progress=lambda *it: seen.append(it[3]))
-    assert [it.remaining for it in seen] == [None, 60, 59]
-
-
 def test_inputs_without_columns_have_a_row_each(site):
     """Where the operation declares no variables."""
     frame = Client(site.schema).map("{ users(first: 1) { login } }", [{}, {}])

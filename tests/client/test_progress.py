@@ -197,22 +197,6 @@ def test_no_bar_is_shown_in_tests_or_without_a_terminal(capsys, monkeypatch):
         assert shown(capsys) == []
 
 
-def test_a_callback_replaces_the_bar(capsys):
-    """It is called after each page; its exceptions are raised."""
-    told = []
-    with Progress(lambda *said: told.append(said)) as progress:
-        progress(1, None, 1, BUDGET)
-        progress(2, 3, 2)
-    assert told == [(1, None, 1, BUDGET), (2, 3, 2, None)]
-    assert shown(capsys) == []
-
-    def enough(*_):
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt), Progress(enough) as progress:
-        progress(1, None, 1)
-
-
 @pytest.mark.parametrize("show", ["always", 1, None, []])
 def test_an_invalid_option_is_refused(show):
     """With the valid ones."""

@@ -109,7 +109,7 @@ def test_the_text_is_a_summary_and_a_table():
     assert lines[2].split()[:2] == ["Either", "breaking"]
     assert len(lines) == 23
     assert repr(changes("query Q { either { __typename } }")) == repr(found)
-    assert len(found.frame()) == 21
+    assert (len(found.breaking), len(found.dangerous), len(found.frame())) == (15, 6, 21)
 
 
 def test_the_html_is_escaped():

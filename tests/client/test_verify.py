@@ -35,3 +35,9 @@ def test_an_invalid_bundle_is_named_in_the_error(monkeypatch, tmp_path):
     assert Client("http://127.0.0.1:1/graphql")
     with pytest.raises(TargetError, match="verify= names a file without certificates"):
         Client("https://127.0.0.1:1/graphql", verify=tmp_path / "none.pem")
+
+
+def test_without_a_bundle_requests_chooses(monkeypatch):
+    """An empty variable counts as unset."""
+    monkeypatch.setenv("SSL_CERT_FILE", " ")
+    assert resolve_verify() is True

@@ -1248,3 +1248,15 @@ def test_a_filter_with_the_name_of_a_size_is_kept(declared, given):
         *("page", "offset", "limit", "pageSize")
     }
     assert len(result.data["shoes"]) == 250
+
+
+def test_an_empty_page_that_promises_more_is_not_the_end():
+    """The report says that more items follow."""
+    sdl = ITEM + (
+        "type Page { items: [Item!]! hasMore: Boolean! } "
+        "type Query { items(offset: Int, limit: Int): Page! }"
+    )
+    resolvers = serve_items(lambda args: {"items": cut(ITEMS, args), "hasMore": True})
+    result, _ = execute_all(sdl, resolvers, "{ items(limit: 10) { items { name } hasMore } }")
+    assert len(result.data["items"]["items"]) == TOTAL
+    assert result.report.ended == "a page is empty, but the endpoint reports more items"

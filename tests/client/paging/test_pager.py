@@ -396,6 +396,7 @@ def test_one_node_in_different_edges_is_not_a_duplicate(world):
     result = world.client().execute_all(text, follow="all")
     assert [edge["role"] for edge in result.data["items"]["edges"]] == ["a", "b"]
     assert result.report.duplicates == 1
+    assert "1 duplicates left out" in str(result.report)
 
 
 def test_equal_rows_without_identifiers_are_not_duplicates(world):

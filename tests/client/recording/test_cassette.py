@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-from types import SimpleNamespace
 
 import pytest
 
 import gqlnb
 from gqlnb import Client, ReplayError, Schema, Token, recorded, scrub
-from gqlnb.client.recording import cassette as tapes
 from gqlnb.client.recording.cassette import Cassette, RecordedAnswer, build_request_key
 
 HEAD = '{"gqlnb":"recording","version":1}\n'
@@ -248,17 +246,3 @@ def test_the_address_is_written_without_secrets(path, canned):
 def replaying_at(url, path):
     """Return a client of an address that replays a recording."""
     return gqlnb.connect(url, recording=path, mode="replay")
-
-
-def test_only_the_requested_answer_is_decoded(path, monkeypatch):
-    """The others, which may be large, are skipped."""
-    request = '"query":"query ($b: String) { a(b: $b) }","variables":{"b":"%s"}'
-    line = f'{{"connection":"in-process",{request},"data":{{"a":"x"}}}}\n'
-    path.write_text(HEAD + "".join(line % number for number in range(100)))
-    decoded, decode = [], tapes._ANSWER_DECODER.decode
-    counting = SimpleNamespace(decode=lambda data: decoded.append(data) or decode(data))
-    monkeypatch.setattr(tapes, "_ANSWER_DECODER", counting)
-    client = replaying(path)
-    for number in (99, 0, 50):
-        assert client.execute("query ($b: String) { a(b: $b) }", {"b": str(number)}).data
-    assert len(decoded) == 3

@@ -204,15 +204,3 @@ def test_a_garbage_collected_stream_is_closed(ticker, url, way):
     next(stream)
     del stream
     assert ticker.until(lambda: not ticker.open)
-
-
-@EACH
-def test_many_subscriptions_run_in_parallel(ticker, url, way):
-    """Each has its own connection."""
-    client = Client(url)
-    streams = [client.subscribe(SUBSCRIPTION, transport=way) for _ in range(8)]
-    assert sorted(next(stream)["ticks"] for stream in streams) == list(range(1, 9))
-    assert ticker.open == 8
-    for stream in streams:
-        stream.close()
-    assert ticker.until(lambda: not ticker.open)

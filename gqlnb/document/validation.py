@@ -6,7 +6,7 @@ Whether fields of one response name can be merged is decided in near-linear time
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from math import isinf
 from typing import Any, NamedTuple
@@ -60,6 +60,7 @@ MAX_PAIRS = 5_000
 MAX_VISITED_FIELDS = 500_000
 
 _ADVICE = "Use different aliases on the fields to fetch both if this was intentional."
+_Groups = dict[str, list["_Field"]]
 META_FIELDS = {
     "__typename": TypeNameMetaFieldDef,
     "__schema": SchemaMetaFieldDef,
@@ -82,7 +83,7 @@ class OverlapCheck(NamedTuple):
     error: GraphQLError | None = None
 
 
-class SelectedField(NamedTuple):
+class _Field(NamedTuple):
     """A field in a merged selection set; `parent` and `type` are None where they are unknown."""
 
     node: FieldNode
@@ -174,8 +175,8 @@ class _FieldMerger:
             self._merge([(root, operation.selection_set)])
         for name, fragment in self._fragments.items():
             if name not in self._spread:
-                kind = _find_condition(self._schema, fragment, None)
-                self._merge([(kind, fragment.selection_set)])
+                kind = self._schema.get_type(fragment.type_condition.name.value)
+                self._merge([(_keep_composite(kind), fragment.selection_set)])
 
     def count_pairs(self) -> int:
         """Return an upper estimate of the pairs that graphql-core would compare."""
@@ -201,17 +202,48 @@ class _FieldMerger:
             if key in self._seen:
                 continue
             self._seen.add(key)
-            entered = set[str]()
-            groups = collect_fields(self._schema, self._fragments, merged, entered)
-            self._spread |= entered
-            self._visited += sum(map(len, groups.values()))
-            if self._visited > MAX_VISITED_FIELDS:
-                raise _TooManyFieldsError
-            for group in groups.values():
+            for group in self._collect_fields(merged).values():
                 waiting += self._check_group(group, shape_only=shape_only)
 
+    def _collect_fields(self, merged: Iterable[tuple[Any, SelectionSetNode]]) -> _Groups:
+        """Return the fields of merged selection sets by response name."""
+        groups: _Groups = {}
+        seen: set[str] = set()
+        waiting = list(merged)
+        while waiting:
+            parent, selection_set = waiting.pop()
+            fields: Mapping[str, GraphQLField] = getattr(parent, "fields", _NO_FIELDS)
+            for node in selection_set.selections:
+                if isinstance(node, FieldNode):
+                    name = node.name.value
+                    definition = fields.get(name) or self._find_meta_field(parent, name)
+                    kind = definition.type if definition is not None else None
+                    key = node.alias.value if node.alias is not None else name
+                    groups.setdefault(key, []).append(_Field(node, parent, kind))
+                    self._visited += 1
+                elif isinstance(node, FragmentSpreadNode):
+                    name = node.name.value
+                    fragment = self._fragments.get(name)
+                    if fragment is None or name in seen:
+                        continue
+                    seen.add(name)
+                    self._spread.add(name)
+                    condition = self._schema.get_type(fragment.type_condition.name.value)
+                    waiting.append((_keep_composite(condition), fragment.selection_set))
+                else:
+                    condition = node.type_condition  # type: ignore[attr-defined]
+                    inner = self._schema.get_type(condition.name.value) if condition else parent
+                    waiting.append((_keep_composite(inner), node.selection_set))  # type: ignore[attr-defined]
+            if self._visited > MAX_VISITED_FIELDS:
+                raise _TooManyFieldsError
+        return groups
+
+    def _find_meta_field(self, parent: object, name: str) -> GraphQLField | None:
+        is_root = parent is not None and parent is self._schema.query_type
+        return META_FIELDS.get(name) if is_root or name == "__typename" else None
+
     def _check_group(
-        self, group: list[SelectedField], *, shape_only: bool
+        self, group: list[_Field], *, shape_only: bool
     ) -> list[tuple[list[tuple[Any, SelectionSetNode]], bool]]:
         """Compare the fields of one response name; return the selection sets to merge below."""
         if len(group) == 1:
@@ -239,74 +271,12 @@ class _FieldMerger:
 _NO_FIELDS: Mapping[str, GraphQLField] = {}
 
 
-def collect_fields(
-    schema: GraphQLSchema,
-    fragments: Mapping[str, FragmentDefinitionNode],
-    merged: Iterable[tuple[Any, SelectionSetNode]],
-    entered: set[str],
-    *,
-    with_unknown: bool = True,
-) -> dict[str, list[SelectedField]]:
-    """Return the fields of merged selection sets by response name, those of fragments last.
-
-    Parameters
-    ----------
-    schema
-        The schema.
-    fragments
-        The fragments of the document, by name.
-    merged
-        The selection sets, each with its type; None where that is unknown.
-    entered
-        The names of the fragments that are spread are added to it.
-    with_unknown
-        Whether to enter fragments on types that are unknown, or have no fields.
-    """
-    groups: dict[str, list[SelectedField]] = {}
-    spreads = list(merged)
-    for place, selection_set in spreads:  # spreads add further ones
-        around: list[tuple[Any, Iterator[Any]]] = [(place, iter(selection_set.selections))]
-        while around:
-            parent, nodes = around[-1]
-            fields: Mapping[str, GraphQLField] = getattr(parent, "fields", _NO_FIELDS)
-            for node in nodes:
-                if isinstance(node, FieldNode):
-                    name = node.name.value
-                    definition = fields.get(name)
-                    if definition is None and (name == "__typename" or parent is schema.query_type):
-                        definition = META_FIELDS.get(name)
-                    kind = definition.type if definition is not None else None
-                    key = node.alias.value if node.alias is not None else name
-                    groups.setdefault(key, []).append(SelectedField(node, parent, kind))
-                elif isinstance(node, FragmentSpreadNode):
-                    fragment = fragments.get(node.name.value)
-                    if fragment is not None and node.name.value not in entered:
-                        entered.add(node.name.value)
-                        inner = _find_condition(schema, fragment, None)
-                        if inner is not None or with_unknown:
-                            spreads.append((inner, fragment.selection_set))
-                else:
-                    inner = _find_condition(schema, node, parent)
-                    if inner is not None or with_unknown:
-                        around.append((inner, iter(node.selection_set.selections)))
-                        break
-            else:
-                around.pop()
-    return groups
-
-
-def _find_condition(schema: GraphQLSchema, fragment: Any, parent: Any) -> Any:  # noqa: ANN401
-    """Return the type of the selections of a fragment; None if it is unknown or has no fields."""
-    condition = fragment.type_condition
-    return _keep_composite(schema.get_type(condition.name.value) if condition else parent)
-
-
 def _keep_composite(kind: GraphQLNamedType | None) -> GraphQLNamedType | None:
     return kind if is_composite_type(kind) else None
 
 
 def _list_sub_selections(
-    groups: list[list[SelectedField]], *, shape_only: bool
+    groups: list[list[_Field]], *, shape_only: bool
 ) -> list[tuple[list[tuple[Any, SelectionSetNode]], bool]]:
     """Return the selection sets below each group of fields, to be merged."""
     below = []
@@ -321,13 +291,13 @@ def _list_sub_selections(
     return below
 
 
-def _split_by_parent(group: list[SelectedField]) -> list[list[SelectedField]]:
+def _split_by_parent(group: list[_Field]) -> list[list[_Field]]:
     """Return the fields that may belong to one object: by object type, with all abstract ones."""
     first = group[0].parent
     if all(field.parent is first for field in group):
         return [group]
-    concrete: dict[str, list[SelectedField]] = {}
-    abstract: list[SelectedField] = []
+    concrete: dict[str, list[_Field]] = {}
+    abstract: list[_Field] = []
     for field in group:
         if isinstance(field.parent, GraphQLObjectType):
             concrete.setdefault(field.parent.name, []).append(field)
@@ -336,7 +306,7 @@ def _split_by_parent(group: list[SelectedField]) -> list[list[SelectedField]]:
     return [part + abstract for part in concrete.values()] or [abstract]
 
 
-def _compare_calls(fields: list[SelectedField]) -> None:
+def _compare_calls(fields: list[_Field]) -> None:
     """Compare the names and arguments of fields of one object."""
     first = fields[0].node
     name, arguments = first.name.value, _build_arguments_key(first)

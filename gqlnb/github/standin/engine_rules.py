@@ -11,7 +11,7 @@ an item of a list has the item's own index, where the engine has that of the fir
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import combinations, product
 from typing import Any, NamedTuple
@@ -51,7 +51,7 @@ from graphql import (
 )
 
 from gqlnb.document.input_coercion import has_default
-from gqlnb.document.validation import META_FIELDS, SelectedField, collect_fields
+from gqlnb.document.validation import META_FIELDS
 
 ErrorDict = dict[str, Any]
 _Definition = OperationDefinitionNode | FragmentDefinitionNode
@@ -162,7 +162,7 @@ class _DocumentChecker:
             if isinstance(node, FragmentDefinitionNode):
                 self._fragments.setdefault(node.name.value, node)
         self._used_fragments: dict[int, list[str]] = {}  # their names, by the id of a definition
-        self._conflicts = FieldConflictFinder(self._fragments, schema)
+        self._conflicts = FieldConflictFinder(self._fragments, schema, self._get_field)
         self._path: list[Any] = []
         self._marked: set[tuple[Any, ...]] = set()  # the paths of the errors, and those above
         self._definition: _Definition | None = None
@@ -774,6 +774,11 @@ class _TooManyPairsError(Exception):
     """More pairs than `MAX_PAIRS`."""
 
 
+class _Field(NamedTuple):
+    node: FieldNode
+    parent: Any
+
+
 class FieldConflictFinder:
     """Compares the fields of selection sets, for one document.
 
@@ -783,14 +788,17 @@ class FieldConflictFinder:
         The fragments of the document, by name.
     schema
         The schema.
+    get_field
+        Returns the definition of a field of a type, or None.
     """
 
     def __init__(
         self,
         fragments: Mapping[str, FragmentDefinitionNode],
         schema: GraphQLSchema,
+        get_field: Callable[[Any, str], Any],
     ) -> None:
-        self._fragments, self._schema = fragments, schema
+        self._fragments, self._schema, self._get_field = fragments, schema, get_field
         self._conflicts = dict[tuple[str, str], dict[str, tuple[Node, str]]]()
         self._compared: set[frozenset[int]] = set()  # so that each conflict is found once
         self._pairs = 0
@@ -808,12 +816,36 @@ class FieldConflictFinder:
 
     def _collect(
         self, selection_set: SelectionSetNode | None, kind: Any
-    ) -> dict[str, list[SelectedField]]:
+    ) -> dict[str, list[_Field]]:
         """Return the fields of a selection set by response name, those of fragments last."""
-        sets = [(kind, selection_set)] if kind and selection_set else []
-        return collect_fields(self._schema, self._fragments, sets, set(), with_unknown=False)
+        fields: dict[str, list[_Field]] = {}
+        spreads: list[str] = []
+        self._collect_into(selection_set, kind, fields, spreads)
+        for name in spreads:  # fragments add further ones
+            fragment = self._fragments.get(name)
+            if fragment is not None:
+                parent = self._schema.get_type(fragment.type_condition.name.value)
+                self._collect_into(fragment.selection_set, parent, fields, spreads)
+        return fields
 
-    def _compare_fields(self, name: str, one: SelectedField, other: SelectedField) -> None:
+    def _collect_into(
+        self,
+        selection_set: SelectionSetNode | None,
+        parent: Any,
+        fields: dict[str, list[_Field]],
+        spreads: list[str],
+    ) -> None:
+        for node in selection_set.selections if selection_set and parent else ():
+            if isinstance(node, FieldNode):
+                fields.setdefault((node.alias or node.name).value, []).append(_Field(node, parent))
+            elif isinstance(node, InlineFragmentNode):
+                condition = node.type_condition
+                kind = self._schema.get_type(condition.name.value) if condition else parent
+                self._collect_into(node.selection_set, kind, fields, spreads)
+            elif node.name.value not in spreads:  # type: ignore[attr-defined]
+                spreads.append(node.name.value)  # type: ignore[attr-defined]
+
+    def _compare_fields(self, name: str, one: _Field, other: _Field) -> None:
         self._pairs += 1
         if self._pairs > MAX_PAIRS:
             raise _TooManyPairsError
@@ -829,13 +861,15 @@ class FieldConflictFinder:
         values = [_print_arguments(node) for node in nodes]
         if values[0] != values[1]:
             self._add_conflict("argument", name, nodes, [_join(each) for each in values])
-        fields, fields2 = (
-            self._collect(each.node.selection_set, get_named_type(each.type))
-            for each in (one, other)
-        )
+        fields, fields2 = (self._collect_below(each) for each in (one, other))
         for inner, group in fields.items():
             for pair_below in product(group, fields2.get(inner, ())):
                 self._compare_fields(inner, *pair_below)
+
+    def _collect_below(self, field: _Field) -> dict[str, list[_Field]]:
+        definition = self._get_field(field.parent, field.node.name.value)
+        kind = definition and get_named_type(definition.type)
+        return self._collect(field.node.selection_set, kind)
 
     def _add_conflict(
         self, kind: str, name: str, nodes: Sequence[Node], texts: Sequence[str]

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING
 
 from playwright.sync_api import expect
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from playwright.sync_api import Locator, Page
 
 WRITE = """(element, text) => {
@@ -22,6 +28,8 @@ SAVED_HTML = """([cell, text]) => {
     const { model } = window.jupyterapp.shell.currentWidget.content.widgets[cell];
     return model.outputs.toJSON().some(({ data }) => String(data?.["text/html"]).includes(text));
 }"""
+STORE = """() => window.jupyterapp.commands.execute(
+    '@jupyter-widgets/jupyterlab-manager:saveWidgetState')"""
 SAVED = "() => !window.jupyterapp.shell.currentWidget.context.model.dirty"
 
 
@@ -54,11 +62,21 @@ def save(page: Page) -> None:
     page.wait_for_function(SAVED)
 
 
+def toggle_saved_state(page: Page) -> None:
+    """Switch on, or off again, that the state of all widgets is saved with the notebook."""
+    page.evaluate(STORE)
+
+
 def expect_saved_html(page: Page, cell: int, text: str) -> None:
     """Wait until the HTML that the notebook will save for a cell, the first being 0, has a text."""
     page.wait_for_function(SAVED_HTML, arg=[cell, text])
 
 
+# Runs code in the main thread of the kernel, and waits for nothing.
+EXECUTE = """code => {
+    const {sessionContext} = window.jupyterapp.shell.currentWidget;
+    sessionContext.session.kernel.requestExecute({code});
+}"""
 TYPING = """async ([text, boxAt, hitsAt]) => {
     const box = document.querySelector(boxAt);
     const hits = document.querySelector(hitsAt);
@@ -89,3 +107,20 @@ def measure_typing(page: Page, text: str, box: str, hits: str) -> list[float]:
     """
     times: list[float] = page.evaluate(TYPING, [text, box, hits])
     return times
+
+
+class QuietHandler(SimpleHTTPRequestHandler):
+    """A handler without a log."""
+
+    def log_message(self, *_: object) -> None:
+        """Print nothing."""
+
+
+@contextmanager
+def serve_files(folder: Path) -> Iterator[str]:
+    """Serve the files of a folder, and yield the address."""
+    handler = partial(QuietHandler, directory=str(folder))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import expect
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
+
+    from tests.browser.conftest import Notebook
 
 pytestmark = pytest.mark.browser
 
@@ -20,12 +22,9 @@ CELLS = (
 )
 
 
-def test_a_slider_runs_the_query_again(
-    open_notebook: Callable[[str], Any], write_notebook: Callable[[Sequence[str]], str]
-) -> None:
+def test_a_slider_runs_the_query_again(show: Callable[..., Notebook]) -> None:
     """Each move shows the result for the current values, in the same output."""
-    notebook = open_notebook(write_notebook(CELLS))
-    notebook.run_all()
+    notebook = show(*CELLS)
     outputs = notebook.outputs(1)
     expect(outputs.nth(1)).to_contain_text("add3")
     handles = notebook.cell(1).locator(".noUi-handle")

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -36,15 +34,13 @@ CELL = """%%graphql here
     \x20
   }
 }"""
-SCHEMA_FILE = "node_modules/@octokit/graphql-schema/schema.graphql"
 LINE = 4  # of the cell, the one that is being written
 
 
 @pytest.fixture
-def cell(open_notebook: Callable, write_notebook: Callable[[list[str]], str]) -> Any:
+def cell(show: Callable[..., Any]) -> Any:
     """Open a notebook whose second cell is being written, the cursor behind `lo`."""
-    notebook = open_notebook(write_notebook([SETUP, CELL]))
-    notebook.run_all()
+    notebook = show(SETUP, CELL)
     editor = notebook.cell(1).locator(".cm-content")
     editor.click()
     editor.press("Control+Home")
@@ -94,14 +90,6 @@ def open_popup(notebook: Any, editor: Any, text: str) -> None:
     editor.press("Control+Space")
 
 
-def test_only_schema_names_are_listed(cell: Any) -> None:
-    """After white space, JupyterLab's words of the cell are not listed."""
-    notebook, editor = cell
-    open_popup(notebook, editor, "%%graphql here\nquery Long { viewer { at(order: ")
-    expect(names(notebook)).to_have_text(["ASC", "DESC", "null"])
-    photograph(notebook.page, "completion-enum")
-
-
 def test_entries_show_arguments_types_and_documentation(cell: Any) -> None:
     """Deprecated fields are last and struck through."""
     notebook, editor = cell
@@ -117,11 +105,27 @@ def test_entries_show_arguments_types_and_documentation(cell: Any) -> None:
     photograph(notebook.page, "completion-fields")
 
 
-def test_deprecated_names_stay_the_last_of_those_that_match(cell: Any) -> None:
-    """Which JupyterLab sorts by their names."""
+@pytest.mark.parametrize(
+    ("text", "listed", "inserted"),
+    [
+        # Not JupyterLab's words of the cell, after white space.
+        ("query Long { viewer { at(order: ", ["ASC", "DESC", "null"], "at(order: ASC"),
+        # Deprecated ones last, though JupyterLab sorts by names.
+        ("{ viewer { o", ["online", "old"], "{ viewer { online"),
+        ("{ us", ["user(login, first)"], '{ user(login: "")'),
+        ("{ veiwer", ["viewer"], "{ viewer"),
+        (None, ["here"], "%%graphql here"),
+    ],
+)
+def test_names_are_listed_and_inserted(
+    cell: Any, text: str | None, listed: list[str], inserted: str
+) -> None:
+    """Those of the schema; required arguments have placeholders, mistyped words are replaced."""
     notebook, editor = cell
-    open_popup(notebook, editor, "%%graphql here\n{ viewer { o")
-    expect(names(notebook)).to_have_text(["online", "old"])
+    open_popup(notebook, editor, "%%graphql hre" if text is None else f"%%graphql here\n{text}")
+    expect(names(notebook)).to_have_text(listed)
+    notebook.page.keyboard.press("Enter")
+    expect(editor).to_contain_text(inserted)
 
 
 def test_a_list_of_long_names_leaves_room_for_the_documentation(cell: Any) -> None:
@@ -132,24 +136,6 @@ def test_a_list_of_long_names_leaves_room_for_the_documentation(cell: Any) -> No
     panel = notebook.page.locator(".jp-Completer-docpanel")
     expect(panel).to_contain_text("What it is.")
     expect(panel).to_be_in_viewport(ratio=1)
-
-
-def test_required_arguments_are_inserted_with_placeholders(cell: Any) -> None:
-    """Enter inserts the name and its required arguments."""
-    notebook, editor = cell
-    open_popup(notebook, editor, "%%graphql here\n{ us")
-    expect(names(notebook)).to_have_text(["user(login, first)"])
-    notebook.page.keyboard.press("Enter")
-    expect(editor).to_contain_text('{ user(login: "")')
-
-
-def test_a_mistyped_name_is_replaced(cell: Any) -> None:
-    """Without a name with that prefix, a similar one is listed."""
-    notebook, editor = cell
-    open_popup(notebook, editor, "%%graphql here\n{ veiwer")
-    expect(names(notebook)).to_have_text(["viewer"])
-    notebook.page.keyboard.press("Enter")
-    expect(editor).to_contain_text("{ viewer")
 
 
 def test_a_line_of_python_lists_the_subcommands(cell: Any) -> None:
@@ -166,18 +152,7 @@ def test_a_line_of_python_lists_the_subcommands(cell: Any) -> None:
     expect(notebook.cell(1).locator("[data-gqlnb]")).to_have_count(0)
 
 
-def test_a_mistyped_target_is_replaced(cell: Any) -> None:
-    """On the line of the magic, an object of the notebook."""
-    notebook, editor = cell
-    open_popup(notebook, editor, "%%graphql hre")
-    expect(names(notebook)).to_have_text(["here"])
-    notebook.page.keyboard.press("Enter")
-    expect(editor).to_contain_text("%%graphql here")
-
-
-def test_the_list_is_filled_when_the_schema_is_loaded(
-    open_notebook: Callable, write_notebook: Callable[[list[str]], str]
-) -> None:
+def test_the_list_is_filled_when_the_schema_is_loaded(show: Callable[..., Any]) -> None:
     """Until then one entry says that the schema is being loaded."""
     setup = """%load_ext gqlnb
 import time, gqlnb
@@ -186,8 +161,7 @@ def open_late():
     time.sleep(4)
     return gqlnb.Client(gqlnb.Schema('type Query { slowly: Int }'))
 connections.provide_builtin('late', open_late, 'opens late')"""
-    notebook = open_notebook(write_notebook([setup, "%%graphql late"]))
-    notebook.run_all()
+    notebook = show(setup, "%%graphql late")
     editor = notebook.cell(1).locator(".cm-content")
     editor.click()
     open_popup(notebook, editor, "%%graphql late\n{ ")
@@ -195,9 +169,7 @@ connections.provide_builtin('late', open_late, 'opens late')"""
     expect(names(notebook)).to_have_text(["slowly", "__typename", "__schema", "__type(name)"])
 
 
-def test_a_tooltip_shows_a_description_as_it_is(
-    open_notebook: Callable, write_notebook: Callable[[list[str]], str]
-) -> None:
+def test_a_tooltip_shows_a_description_as_it_is(show: Callable[..., Any]) -> None:
     """No formula is typeset, no script runs, and no character turns the text around."""
     sdl = (
         'type Query { "Costs $5 to $9 or \\\\\\\\(x\\\\\\\\), **not** `$x$`, \\u202egpj.exe '
@@ -205,8 +177,7 @@ def test_a_tooltip_shows_a_description_as_it_is(
     )
     setup = f"%load_ext gqlnb\nimport gqlnb\nhere = gqlnb.Schema('{sdl}')"
     markdown = "from IPython.display import Markdown\nMarkdown('$y$')"  # so that MathJax is there
-    notebook = open_notebook(write_notebook([setup, markdown, "%%graphql here\n{ price }"]))
-    notebook.run_all()
+    notebook = show(setup, markdown, "%%graphql here\n{ price }")
     expect(notebook.outputs(1).locator("mjx-container")).to_have_count(1)
     editor = notebook.cell(2).locator(".cm-content")
     editor.click()
@@ -222,43 +193,6 @@ def test_a_tooltip_shows_a_description_as_it_is(
     expect(tooltip.locator("mjx-container")).to_have_count(0)
     assert "\u202e" not in tooltip.inner_text()
     assert notebook.page.evaluate("window.struck") is None
-
-
-def test_the_list_opens_quickly_on_githubs_whole_schema(
-    open_notebook: Callable, write_notebook: Callable[[list[str]], str]
-) -> None:
-    """With the right entries at each position; the median is printed, with -s."""
-    path = Path(os.environ.get("OCTOKIT_PACKAGES", "."), SCHEMA_FILE)
-    if not path.is_file():
-        pytest.skip("npm's @octokit packages are not installed; OCTOKIT_PACKAGES says where")
-    client = f"gqlnb.Client('http://127.0.0.1:9', schema={str(path)!r})"
-    setup = f"%load_ext gqlnb\nimport gqlnb\nhub = {client}"
-    notebook = open_notebook(write_notebook([setup, "%%graphql hub"]))
-    notebook.run_all()
-    editor = notebook.cell(1).locator(".cm-content")
-    editor.click()
-    begins = {
-        "{ ": "codeOfConduct(key)",
-        "{ viewer { ": "id",
-        "{ repository(": "name",
-        "{ search(type: ": "DISCUSSION",
-        "{ search(type: REPOSITORY, query: 1) { nodes { ... on ": "App",
-        "mutation { addS": "addStar(input)",
-        "query($x: ": "ID",
-    }
-    spent = []
-    for text, name in [*begins.items()] * 4:
-        editor.press("Control+a")
-        notebook.page.keyboard.insert_text(f"%%graphql hub\n{text}")
-        begun = time.monotonic()
-        editor.press("Control+Space")
-        expect(names(notebook).get_by_text(name, exact=True).first).to_be_visible()
-        spent.append(time.monotonic() - begun)
-        editor.press("Escape")
-        expect(names(notebook).first).to_be_hidden()
-    spent.sort()
-    middle, last = spent[len(spent) // 2], spent[-1]
-    print(f"popup: median {middle * 1000:.0f} ms, longest {last * 1000:.0f} ms")  # noqa: T201
 
 
 def test_shift_tab_shows_the_documentation_of_a_field(cell: Any) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import time
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -109,21 +108,3 @@ def test_fifty_widgets_need_little_memory(
     with capsys.disabled():
         print(f" {CELLS} widgets: {shown} MB on top of {before:.0f}")  # noqa: T201
     assert sizes[-1] < LIMIT
-
-
-def test_a_star_search_is_shown_with_its_rows(
-    show: Callable[..., Notebook], capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Seconds from the end of the cell to the rows; on a quiet machine at most one."""
-    notebook = show("import gqlnb; gqlnb.StarSearch", "gqlnb.StarSearch('>100000')", "0")
-    page = notebook.page
-    took = []
-    for _ in range(3):
-        page.evaluate("window.jupyterapp.commands.execute('notebook:clear-all-cell-outputs')")
-        page.evaluate("window.jupyterapp.shell.currentWidget.content.activeCellIndex = 1")
-        page.evaluate("window.jupyterapp.commands.execute('notebook:run-cell')")
-        started = time.perf_counter()
-        notebook.cell(1).locator(".gqlnb-stars .gqlnb-row").nth(5).wait_for()
-        took.append(time.perf_counter() - started)
-    with capsys.disabled():
-        print(f" rows after {', '.join(f'{seconds:.2f}' for seconds in took)} s")  # noqa: T201

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import secrets
 import time
 from typing import TYPE_CHECKING, Any
 
-import nbformat
 import pytest
 from playwright.sync_api import expect
 
-import gqlnb
-from tests.browser.acting import fill_editor, theme
+from tests.browser.acting import SAVED, fill_editor, photograph, theme
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,7 +18,7 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Locator, Page
 
-    from tests.browser.conftest import Lab, Notebook
+    from tests.browser.conftest import Notebook, Pipe
 
     Show = Callable[..., Notebook]
 
@@ -58,26 +54,7 @@ schema = gqlnb.Schema(sdl, {{
 }})
 explorer = gqlnb.Explorer(schema, query="{{ hello }}")
 """
-IN_PARTS = """import gqlnb, asyncio, json, threading
-more = threading.Event()
-async def app(scope, receive, send):
-    head = [(b"content-type", b"multipart/mixed; boundary=-")]
-    await send({"type": "http.response.start", "status": 200, "headers": head})
-    async def part(members):
-        body = b"\\r\\n---\\r\\n\\r\\n" + json.dumps(members).encode() + b"\\r\\n---"
-        await send({"type": "http.response.body", "body": body, "more_body": True})
-    await part({"data": {"names": ["first"]}, "hasNext": True})
-    while not more.is_set():
-        await asyncio.sleep(0.02)
-    await part({"incremental": [{"path": ["names", 1], "items": ["later"]}], "hasNext": False})
-    await send({"type": "http.response.body", "body": b"--"})
-sdl = "directive @stream(initialCount: Int = 0) on FIELD type Query { names: [String] }"
-client = gqlnb.Client(app, schema=sdl)
-explorer = gqlnb.Explorer(client, query="{ names @stream(initialCount: 1) }")
-explorer"""
-SAVE_STATE = "@jupyter-widgets/jupyterlab-manager:saveWidgetState"
 COMMAND = "([name, args]) => window.jupyterapp.commands.execute(name, args)"
-SAVED = "() => !window.jupyterapp.shell.currentWidget.context.model.dirty"
 
 
 class Widget:
@@ -108,12 +85,6 @@ def shown(notebook: Notebook, index: int = 0) -> Widget:
     expect(widget.query.locator(".view-line").first).to_be_visible()
     print(f"shown after {time.monotonic() - begun:.2f} s")  # noqa: T201 - by -s
     return widget
-
-
-def saved(page: Page) -> None:
-    """Save the notebook, and wait until it is."""
-    page.evaluate(COMMAND, ["docmanager:save", {}])
-    page.wait_for_function(SAVED)
 
 
 def test_a_query_runs_through_the_kernel(show: Show) -> None:
@@ -152,12 +123,9 @@ def test_numbers_and_variables_are_sent_exactly(show: Show) -> None:
     expect(widget.answer).to_contain_text("JSON")
 
 
-def test_a_subscription_runs_and_stops_while_a_cell_runs(show: Show, tmp_path: Path) -> None:
+def test_a_subscription_runs_and_stops_while_a_cell_runs(show: Show, pipe: Pipe) -> None:
     """The widget is displayed, subscribes and stops while the main thread is busy."""
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    busy = f"print('holding', flush=True)\nprint(open({str(pipe)!r}).read())"
-    notebook = show(f"{SETUP}explorer", busy, wait=False)
+    notebook = show(f"{SETUP}explorer", pipe.cell, wait=False)
     expect(notebook.outputs(1)).to_have_text("holding")
     widget = shown(notebook)
     widget.write("subscription { ticks(from: 3) }")
@@ -169,23 +137,8 @@ def test_a_subscription_runs_and_stops_while_a_cell_runs(show: Show, tmp_path: P
     widget.write("{ hello }")
     widget.execute.click()
     expect(widget.answer).to_contain_text("Hello world!")
-    pipe.write_text("let go")
+    pipe.let_go()
     expect(notebook.outputs(1)).to_contain_text("let go")
-
-
-def test_an_incremental_response_is_shown_as_it_arrives(show: Show) -> None:
-    """The first part is shown at once, and later parts are merged."""
-    read = "explorer.result and explorer.result.data"
-    notebook = show(IN_PARTS, "explorer.result and more.set()", read)
-    widget = shown(notebook)
-    widget.execute.click()
-    expect(widget.answer).to_contain_text('"first"')
-    expect(widget.answer).not_to_contain_text('"later"')
-    notebook.rerun(1)
-    expect(widget.answer).to_contain_text('"later"')
-    expect(widget.execute).to_have_attribute("aria-label", "Execute query (Ctrl-Enter)")
-    notebook.rerun(2)
-    expect(notebook.outputs(2)).to_contain_text("{'names': ['first', 'later']}")
 
 
 def test_two_explorers_share_only_the_bundle(show: Show) -> None:
@@ -304,25 +257,23 @@ def test_a_new_view_keeps_the_history(show: Show) -> None:
     expect(past).to_contain_text("Asked")
 
 
-@pytest.mark.parametrize("name", ["JupyterLab Light", "JupyterLab Dark"])
+@pytest.mark.parametrize("name", ["Light", "Dark"])
 def test_the_explorer_follows_the_theme_and_is_accessible(
-    name: str, show: Show, axe: Callable[[Page, Any], None], tmp_path: Path
+    name: str, show: Show, axe: Callable[[Page, Any], None]
 ) -> None:
     """Text has sufficient contrast, and controls have names."""
     notebook = show(f"{SETUP}explorer")
     widget, page = shown(notebook), notebook.page
     try:
-        page.evaluate(COMMAND, ["apputils:change-theme", {"theme": name}])
-        kind = "dark" if "Dark" in name else "light"
-        expect(page.locator("body")).to_have_class(re.compile(f"graphiql-{kind}"))
+        theme(page, name)
+        expect(page.locator("body")).to_have_class(re.compile(f"graphiql-{name.lower()}"))
         widget.execute.click()
         expect(widget.answer).to_contain_text("Hello world!")
         widget.press("Show Documentation Explorer")
-        page.screenshot(path=tmp_path / "theme.png")
-        print(tmp_path / "theme.png")  # noqa: T201 - by -s, to be looked at
+        photograph(page, f"explorer-{name}")
         axe(page, ".gqlnb-explorer")
     finally:
-        page.evaluate(COMMAND, ["apputils:change-theme", {"theme": "JupyterLab Light"}])
+        theme(page, "Light")
 
 
 def test_long_names_are_whole_in_the_documentation(show: Show) -> None:
@@ -430,31 +381,6 @@ def test_a_running_subscription_keeps_its_editors(show: Show) -> None:
     expect(page.locator(".graphiql-query-editor .monaco-editor")).to_have_count(0)
 
 
-def test_panes_of_a_narrow_notebook_stand_below_each_other(show: Show) -> None:
-    """At 600 pixels; nothing is cut off, and the label of the search is whole."""
-    notebook = show(f"{SETUP}explorer")
-    widget, page = shown(notebook), notebook.page
-    page.evaluate(COMMAND, ["application:toggle-left-area", {}])
-    for width, stacked in ((1600, False), (600, True)):
-        page.set_viewport_size({"width": width, "height": 1600})
-        editors, answer = (
-            widget.root.locator(f".graphiql-{name}") for name in ("editors", "response")
-        )
-        laid_out = "([it, most]) => it.getBoundingClientRect().width < most"
-        page.wait_for_function(laid_out, arg=[widget.root.element_handle(), width])
-        top, below = editors.bounding_box(), answer.bounding_box()
-        assert top is not None
-        assert below is not None
-        assert (below["y"] >= top["y"] + top["height"]) is stacked
-        assert (below["x"] >= top["x"] + top["width"]) is not stacked
-    widget.press("Show Documentation Explorer")
-    box = widget.root.locator(".graphiql-doc-explorer-search input")
-    assert box.get_attribute("placeholder") == "Ctrl Alt K"
-    assert box.evaluate("it => it.scrollWidth <= it.clientWidth")
-    container = widget.root.locator(".gqlnb-graphiql")
-    assert container.evaluate("it => it.scrollWidth <= it.clientWidth")
-
-
 def test_the_wheel_scrolls_the_notebook_at_the_end_of_an_editor(show: Show) -> None:
     """A short text has its end in view."""
     notebook = show(f"{SETUP}explorer", *["\n" * 40] * 3)
@@ -520,47 +446,14 @@ def test_editors_start_dark_in_a_dark_notebook(
     """Both the first editor of a page, and a second one with Monaco already loaded."""
     notebook = open_notebook(write_notebook([f"{SETUP}explorer", "gqlnb.Explorer(schema)"]))
     page = notebook.page
-    page.evaluate(COMMAND, ["apputils:change-theme", {"theme": "JupyterLab Dark"}])
+    theme(page, "Dark")
     try:
         notebook.run_all()
         for index in (0, 1):
             editor = shown(notebook, index).query
             expect(editor).to_have_class(re.compile(r"\bvs-dark\b"))
     finally:
-        page.evaluate(COMMAND, ["apputils:change-theme", {"theme": "JupyterLab Light"}])
-
-
-def test_a_saved_notebook_has_no_token_and_no_bundle(
-    show: Show, lab: Lab, tmp_path: Path, spelled: Callable[[str], list[bytes]]
-) -> None:
-    """With all widget state saved, the file is small."""
-    secret = f"canary/{secrets.token_hex(8)}"
-    token = tmp_path / "token"
-    token.write_text(secret)
-    token.chmod(0o600)
-    with gqlnb.serve(gqlnb.reference_schema(), port=0, token=gqlnb.Token(secret)) as server:
-        ask = f"""import gqlnb
-client = gqlnb.connect({server.url!r}, token="file:{token}")
-explorer = gqlnb.Explorer(client, query="{{ hello }}")
-explorer"""
-        notebook = show(ask)
-        page = notebook.page
-        page.evaluate(COMMAND, [SAVE_STATE, {}])
-        widget = shown(notebook)
-        widget.execute.click()
-        expect(widget.answer).to_contain_text("Hello world!")
-        saved(page)
-        page.evaluate(COMMAND, [SAVE_STATE, {}])
-    (file,) = lab.folder.glob(f"{tmp_path.name}.ipynb")
-    text = file.read_bytes()
-    assert b"widget-state" in text
-    assert [form for form in spelled(secret) if form in text] == []
-    source = len(nbformat.read(file, 4).cells[0].source)
-    print(f"the notebook has {len(text):,} bytes, {source} of them its cell")  # noqa: T201 - by -s
-    assert len(text) < 20_000
-    kept = page.evaluate("JSON.stringify({...localStorage, ...sessionStorage})")
-    assert "graphiql" not in kept
-    assert secret not in kept
+        theme(page, "Light")
 
 
 def test_a_missing_bundle_is_explained_in_the_notebook(show: Show) -> None:

@@ -16,17 +16,10 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.browser
 
 
-def test_a_graphql_cell_shows_its_result(
-    open_notebook: Callable, write_notebook: Callable[[list[str]], str]
-) -> None:
+def test_a_graphql_cell_shows_its_result(show: Callable[..., Any]) -> None:
     """A `%%graphql` cell on a schema of the namespace shows the greeting."""
-    cells = [
-        "%load_ext gqlnb",
-        "import gqlnb\nhere = gqlnb.reference_schema()",
-        "%%graphql here\n{ hello }",
-    ]
-    notebook = open_notebook(write_notebook(cells))
-    notebook.run_all()
+    cells = ["import gqlnb\nhere = gqlnb.reference_schema()", "%%graphql here\n{ hello }"]
+    notebook = show("%load_ext gqlnb", *cells)
     expect(notebook.outputs(2)).to_contain_text("Hello world!")
 
 

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
-import re
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.acting import photograph
+from tests.browser.acting import photograph, save
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tests.browser.conftest import Lab, Notebook
+    from tests.browser.conftest import Lab, Notebook, Pipe
 
 pytestmark = pytest.mark.browser
 
@@ -38,21 +35,12 @@ schema = gqlnb.Schema(
     {{"Subscription": {{"tick": ticks}}}},
 )
 """
-# Without waiting for the end: the cell runs until it is interrupted.
 INTERRUPT = "window.jupyterapp.commands.execute('notebook:interrupt-kernel')"
-SAVE = "window.jupyterapp.commands.execute('docmanager:save')"
-
-
-@pytest.fixture
-def pipe(tmp_path: Path) -> Path:
-    """Return a pipe that gives the kernel its events."""
-    os.mkfifo(tmp_path / "pipe")
-    return tmp_path / "pipe"
 
 
 def saved(notebook: Notebook, lab: Lab, name: str) -> list[list[dict[str, Any]]]:
     """Save the notebook, and return the outputs of its cells."""
-    notebook.page.evaluate(SAVE)
+    save(notebook.page)
     cells = json.loads((lab.folder / name).read_text())["cells"]
     return [cell["outputs"] for cell in cells]
 
@@ -60,19 +48,19 @@ def saved(notebook: Notebook, lab: Lab, name: str) -> list[list[dict[str, Any]]]
 def test_a_cell_shows_rows_until_it_is_interrupted(
     open_notebook: Callable[[str], Notebook],
     write_notebook: Callable[[list[str]], str],
-    pipe: Path,
+    pipe: Pipe,
     lab: Lab,
 ) -> None:
     """Rows appear while the cell runs; the value is saved after the interrupt."""
     cells = [
-        f"PIPE = {str(pipe)!r}\n{SETUP}",
+        f"PIPE = {str(pipe.path)!r}\n{SETUP}",
         "%%graphql schema\nsubscription { tick { n said } }",
         "_live.frame['tick.n'].sum()",
     ]
     name = write_notebook(cells)
     notebook = open_notebook(name)
     notebook.start_all()
-    with pipe.open("w") as events:
+    with pipe.path.open("w") as events:
         for number in range(3):
             events.write(f"{number}\n")
         events.flush()
@@ -98,12 +86,12 @@ def test_a_cell_shows_rows_until_it_is_interrupted(
 def test_a_live_frame_grows_while_other_cells_run(
     open_notebook: Callable[[str], Notebook],
     write_notebook: Callable[[list[str]], str],
-    pipe: Path,
+    pipe: Pipe,
     lab: Lab,
 ) -> None:
     """It is updated in place; after a failure its rows are saved as HTML."""
     cells = [
-        f"PIPE = {str(pipe)!r}\n{SETUP}",
+        f"PIPE = {str(pipe.path)!r}\n{SETUP}",
         "client = gqlnb.Client(schema)\n"
         "live = gqlnb.LiveFrame(client.subscribe('subscription { tick { n said } }'), rows=2)\n"
         "live",
@@ -112,7 +100,7 @@ def test_a_live_frame_grows_while_other_cells_run(
     name = write_notebook(cells)
     notebook = open_notebook(name)
     notebook.start_all()
-    with pipe.open("w") as events:
+    with pipe.path.open("w") as events:
         events.write("1\n2\n3\n")
         events.flush()
         shown = notebook.cell(1)
@@ -130,20 +118,3 @@ def test_a_live_frame_grows_while_other_cells_run(
     assert BAD not in html
     assert len(json.dumps(outputs)) < 20_000
     assert notebook.page.evaluate("window.struck") is None
-
-
-def test_the_notebook_about_widgets_shows_a_live_frame_live(
-    open_notebook: Callable[[str], Notebook], lab: Lab
-) -> None:
-    """Rows replace each other in the output of its cell while the next cell waits."""
-    name = "10_widgets.ipynb"
-    cells = json.loads((lab.folder / name).read_text())["cells"]
-    (place,) = [at for at, it in enumerate(cells) if "gqlnb.LiveFrame(\n" in "".join(it["source"])]
-    notebook = open_notebook(name)
-    notebook.start_all()
-    shown = notebook.cell(place)
-    expect(shown).to_contain_text(re.compile(r"Live, 1?\d rows so far"))
-    photograph(notebook.page, "live-05")
-    expect(shown).to_contain_text("Ended after 20 rows")
-    notebook.wait_idle()
-    expect(notebook.cell(place + 2)).to_contain_text("([17, 18, 19], 20)")

@@ -41,13 +41,8 @@ def values(show: Callable[..., Any]) -> Any:
 
 def read_saved(notebook: Any, lab: Any) -> str:
     """Save the notebook and return the text of its file."""
-    saved = notebook.page.evaluate(
-        """async () => {
-            const { context } = window.jupyterapp.shell.currentWidget;
-            await context.save();
-            return context.path;
-        }"""
-    )
+    save(notebook.page)
+    saved = notebook.page.evaluate("window.jupyterapp.shell.currentWidget.context.path")
     return (lab.folder / saved).read_text()
 
 

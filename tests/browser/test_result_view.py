@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import os
-import secrets
 from typing import TYPE_CHECKING
 
-import nbformat
 import pytest
 from playwright.sync_api import expect
 
-import gqlnb
-from tests.browser.acting import photograph
+from tests.browser.acting import photograph, theme
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
+    from collections.abc import Callable
 
     from playwright.sync_api import Locator
 
-    from tests.browser.conftest import Lab, Notebook
+    from tests.browser.conftest import Notebook, Pipe
 
     Open = Callable[..., Notebook]
 
@@ -33,11 +28,6 @@ frame = pd.DataFrame({{"name": [f"repo{{i}}" for i in rows], "stars": (rows * 79
                       "topics": [["a", "b"]] * {ROWS}}})
 view = gqlnb.ResultView(frame)
 view"""
-COMMAND = "([name, args]) => window.jupyterapp.commands.execute(name, args)"
-THEME = "apputils:change-theme"
-SAVE_STATE = "@jupyter-widgets/jupyterlab-manager:saveWidgetState"
-STATE = "application/vnd.jupyter.widget-state+json"
-CLEAN = "() => !window.jupyterapp.shell.currentWidget.context.model.dirty"
 BAD = '<img src="x" onerror="window.hacked = true"><script>window.hacked = true</script>'
 # Milliseconds from a jump of the scroll bar until the row there is drawn, for each of some places.
 JUMPS = """async ([grid, rows]) => {
@@ -79,23 +69,11 @@ class View:
         return self.grid.locator(f".gqlnb-row[aria-rowindex='{row}'] [aria-colindex='{column}']")
 
 
-@pytest.fixture
-def pipe(tmp_path: Path) -> Iterator[Path]:
-    """Yield a pipe that a cell waits for until somebody writes."""
-    path = tmp_path / "pipe"
-    os.mkfifo(path)
-    end = os.open(path, os.O_RDWR)  # so that neither end waits for the other to open
-    yield path
-    os.write(end, b"\n")
-    os.close(end)
-
-
 def test_a_long_frame_scrolls_sorts_and_filters_beside_a_running_cell(
-    show: Open, pipe: Path, capsys: pytest.CaptureFixture[str]
+    show: Open, pipe: Pipe, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Rows are drawn after a jump; the kernel sorts and filters in the background."""
-    waiting = f"print('holding', flush=True)\nopen({str(pipe)!r}).readline()\nprint('let go')"
-    notebook = show(FRAME, waiting, wait=False)
+    notebook = show(FRAME, pipe.cell, wait=False)
     expect(notebook.outputs(1)).to_have_text("holding")
     view = View(notebook.cell(0))
     expect(view.count).to_have_text("100,000 rows")
@@ -119,6 +97,7 @@ def test_a_long_frame_scrolls_sorts_and_filters_beside_a_running_cell(
     expect(view.wrong).to_contain_text("'many' of column 'stars' is not a number")
     expect(view.count).to_have_text(f"{wanted} of 100,000 rows")
     expect(notebook.outputs(1)).to_have_text("holding")
+    pipe.let_go()
 
 
 def test_failing_rows_are_requested_once(show: Open) -> None:
@@ -207,14 +186,13 @@ schema = gqlnb.Schema("type Query { rows: [Row!]! } type Row { n: Int fail: Int 
 gqlnb.ResultView(schema.execute("{ rows { n fail } }"))"""
 
 
-@pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"])
-def test_every_view_is_accessible(show: Open, theme: str, axe: Callable[..., None]) -> None:
+@pytest.mark.parametrize("name", ["Light", "Dark"])
+def test_every_view_is_accessible(show: Open, name: str, axe: Callable[..., None]) -> None:
     """Names, roles and contrast are correct in each theme."""
     notebook = show(PARTIAL)
     page, view = notebook.page, View(notebook.cell(0))
-    page.evaluate(COMMAND, [THEME, {"theme": theme}])
+    theme(page, name)
     try:
-        expect(page.locator("body")).to_have_attribute("data-jp-theme-name", theme)
         expect(view.count).to_have_text("2 rows")
         view.root.get_by_role("button", name="Filter columns").click()
         view.root.get_by_label("Filter n").fill("many")
@@ -225,7 +203,7 @@ def test_every_view_is_accessible(show: Open, theme: str, axe: Callable[..., Non
         expect(view.tree).to_contain_text("2 items")
         axe(page, ".gqlnb-result")
     finally:
-        page.evaluate(COMMAND, [THEME, {"theme": "JupyterLab Light"}])
+        theme(page, "Light")
 
 
 HOSTILE = f"""import gqlnb
@@ -343,35 +321,6 @@ def test_the_tree_opens_searches_and_copies_paths(show: Open, axe: Callable[...,
     found = page.evaluate("navigator.clipboard.readText()")
     assert found == "result.data['rows'][24990]['tags'][0]['name']"
     axe(page, ".gqlnb-result")
-
-
-def test_a_saved_notebook_is_small_and_has_no_token(
-    show: Open, lab: Lab, tmp_path: Path, spelled: Callable[[str], list[bytes]]
-) -> None:
-    """Also with widget state saved."""
-    secret = f"canary/{secrets.token_hex(8)}+="
-    (tmp_path / "token").write_text(secret)
-    with gqlnb.serve(gqlnb.reference_schema(), port=0, token=gqlnb.Token(secret)) as server:
-        asked = (
-            f"token = gqlnb.Token(open({str(tmp_path / 'token')!r}).read())\n"
-            f"client = gqlnb.connect({server.url!r}, token=token)\n"
-            "gqlnb.ResultView(client.execute('{ hello }'))"
-        )
-        notebook = show(FRAME, asked)
-    page, view = notebook.page, View(notebook.cell(1))
-    expect(view.tree).to_contain_text("Hello world!")
-    page.evaluate(COMMAND, [SAVE_STATE, {}])
-    page.evaluate(COMMAND, ["docmanager:save", {}])
-    page.wait_for_function(CLEAN)
-    page.evaluate(COMMAND, [SAVE_STATE, {}])
-    (saved,) = (lab.folder / f"{tmp_path.name}.ipynb").parent.glob(f"{tmp_path.name}.ipynb")
-    text = saved.read_bytes()
-    state = nbformat.reads(text.decode(), 4).metadata.widgets[STATE].state
-    views = [model for model in state.values() if model["model_name"] == "AnyModel"]
-    assert len(views) == 2
-    assert [form for form in spelled(secret) if form in text] == []
-    source = len(FRAME) + len(asked)
-    assert len(text) - source < 2 * 20_000, "two views, their static twins and their state"
 
 
 def test_pictures_filter_columns_fit_and_rows_are_copied(

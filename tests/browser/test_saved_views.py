@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import shutil
 import subprocess
 import sys
@@ -11,7 +12,8 @@ import nbformat
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
-from tests.browser.acting import expect_saved_html, photograph, save
+import gqlnb
+from tests.browser.acting import expect_saved_html, photograph, save, toggle_saved_state
 from tests.browser.conftest import READY, SECONDS, Lab, Notebook
 
 if TYPE_CHECKING:
@@ -29,6 +31,12 @@ WIDGETS = {
     "gqlnb.TokenBox()": ".gqlnb-token",
     "n = 3\nbooks = gqlnb.Schema.mock('type Query { n(n: Int): Int }')": "",
     "%%graphql books --interact n\nquery ($n: Int!) { n(n: $n) }": ".widget-slider",
+}
+OF_A_CLIENT = {
+    "gqlnb.StarSearch('>300000', limit=50, client=client)": "[data-phase=done]",
+    "gqlnb.ResultView(client.execute('{ viewer { login } }'))": ".gqlnb-result",
+    "gqlnb.SchemaView(client)": ".gqlnb-schema",
+    "gqlnb.Explorer(client, query='{ viewer { login } }')": ".graphiql-container",
 }
 SAVED = [
     "build-your-own-x",
@@ -106,6 +114,35 @@ def test_two_runs_save_the_same_file(
     subprocess.run(command, check=True, capture_output=True, timeout=120)
     assert read_outputs(executed) == read_outputs(path)
     assert "widgets" not in nbformat.read(executed, 4).metadata
+
+
+def test_no_token_is_saved(
+    show: Callable[..., Notebook], lab: Lab, tmp_path: Path, spelled: Callable[[str], list[bytes]]
+) -> None:
+    """Of a client whose widgets' state is saved: not in the file, the page or the browser."""
+    secret = f"canary/{secrets.token_hex(8)}+="
+    token = tmp_path / "token"
+    token.write_text(secret)
+    token.chmod(0o600)
+    with gqlnb.github.serve(port=0, token=gqlnb.Token(secret)) as server:
+        connect = f"import gqlnb\nclient = gqlnb.connect({server.url!r}, token='file:{token}')"
+        notebook = show(connect, *OF_A_CLIENT)
+        page = notebook.page
+        toggle_saved_state(page)
+        for index, selector in enumerate(OF_A_CLIENT.values(), start=1):
+            expect(notebook.cell(index).locator(selector).first).to_be_visible()
+        explorer = notebook.cell(len(OF_A_CLIENT))
+        explorer.locator(".graphiql-execute-button").click()
+        expect(explorer.locator(".result-window")).to_contain_text('"login"')
+        save(page)
+        toggle_saved_state(page)
+    text = (lab.folder / f"{tmp_path.name}.ipynb").read_bytes()
+    assert text.count(b'"model_name": "AnyModel"') == len(OF_A_CLIENT)
+    assert len(text) < 20_000 * len(OF_A_CLIENT)
+    kept = page.evaluate("JSON.stringify({...localStorage, ...sessionStorage})")
+    assert "graphiql" not in kept
+    places = [text, page.content().encode(), kept.encode()]
+    assert [form for form in spelled(secret) if any(form in place for place in places)] == []
 
 
 def test_a_search_started_by_its_view_saves_its_rows_once(

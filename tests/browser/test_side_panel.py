@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import nbformat
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.acting import measure_typing, photograph, theme
+from tests.browser.acting import EXECUTE, photograph, theme
 from tests.browser.conftest import READY
 
 if TYPE_CHECKING:
@@ -25,15 +23,9 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.browser
 
 LOAD = "%load_ext gqlnb"
-SEARCH, TREE = "#gqlnb-panel input[type=search]", "#gqlnb-panel [role=tree]"
-SCHEMA_FILE = "node_modules/@octokit/graphql-schema/schema.graphql"
 SOURCE = """([cell, text]) => window.jupyterapp.shell.currentWidget.content.widgets[cell]
     .model.sharedModel.getSource() === text"""
 OPEN = "path => void window.jupyterapp.commands.execute('docmanager:open', {path})"
-EXECUTE = """code => {
-    const {sessionContext} = window.jupyterapp.shell.currentWidget;
-    sessionContext.session.kernel.requestExecute({code});
-}"""
 
 
 class Side:
@@ -400,22 +392,6 @@ def check_view(page: Page, axe: Callable[..., None], name: str) -> None:
     axe(page, "#gqlnb-panel")
     photograph(page, name)
     assert page.locator(".gqlnb-main").evaluate("it => it.scrollWidth - it.clientWidth") <= 0
-
-
-def test_hits_on_githubs_whole_schema_come_at_once(side: Callable[..., Any]) -> None:
-    """Within 100 ms of each key stroke; the times are printed, with -s."""
-    path = Path(os.environ.get("OCTOKIT_PACKAGES", "."), SCHEMA_FILE)
-    if not path.is_file():
-        pytest.skip("npm's @octokit packages are not installed; OCTOKIT_PACKAGES says where")
-    client = f"gqlnb.Client('http://127.0.0.1:9', schema={str(path)!r})"
-    notebook, panel = side(f"import gqlnb\nhub = {client}")
-    panel.press("Schema of hub")
-    expect(panel.root).to_contain_text("types")
-    expect(panel.tree.get_by_role("treeitem", name="Mutation, type")).to_be_visible()
-    spent = sorted(measure_typing(notebook.page, "stargazer count", SEARCH, TREE))
-    print(f"hits: median {spent[len(spent) // 2]:.0f} ms, longest {spent[-1]:.0f} ms")  # noqa: T201
-    expect(panel.tree.get_by_role("treeitem").first).to_contain_text("stargazerCount")
-    assert spent[len(spent) // 2] < 100
 
 
 def test_notebook_7_has_the_panel(

@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-import threading
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING
 from urllib.parse import quote_plus
 
 import pytest
+
+from tests.browser.acting import serve_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -20,132 +19,82 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 pytestmark = pytest.mark.slow
-# What a newcomer types into the search box, and the page that answers it.
-QUESTIONS = {
-    "timeout": "timeouts",
-    "proxy": "proxies-and-certificates",
-    "company certificate": "proxies-and-certificates",
-    "retry": "retries",
-    "basic login": "logins",
-    "cookie": "logins",
-    "headers": "headers",
-    "Book! ID": "types-and-lists",
-    "include skip": "fragments",
-    "load extension every notebook": "install",
-    "database resolver": "database",
-    "async": "async",
-    "custom scalar": "custom-scalars",
-    "Excel": "csv-excel-parquet",
-    "clear cache": "install",
-    "upgrade": "install",
-    "uninstall": "install",
-    "GITHUB_TOKEN": "github-token",
-    "Windows token": "github-token",
-    "before Jupyter starts": "github-token",
-    "JupyterHub": "hub-and-docker",
-    "Docker": "hub-and-docker",
-    "remote kernel": "hub-and-docker",
-    "public endpoint": "own-endpoint",
-    "own endpoint": "own-endpoint",
-    "exceptions catch": "exceptions",
-    "... on Repository": "fragments",
-    "execute_many": "many-queries",
-    "CSV": "csv-excel-parquet",
-    "nested lists": "nested-lists",
-    "DuckDB": "polars-duckdb-arrow",
-    "variables": "variables",
-    "token source": "tokens",
-    "all pages": "all-pages",
-    "offline test": "test-offline",
-    "stop server": "serve",
-    "mutation": "mutations",
-    "subscription": "subscriptions",
-    "star search": "star-search",
-    # in the words of someone who knows pandas and no GraphQL
-    "read graphql into dataframe": "dataframe",
-    "what is graphql": "graphql-for-pandas",
-    "401 unauthorized": "tokens",
-    "SSL certificate verify failed": "proxies-and-certificates",
-    "what columns does the api have": "schema-docs",
-    "list all fields": "schema-docs",
-    "filter rows by date": "dates-and-times",
-    "only first 100 results": "all-pages",
-    "loop over ids": "many-inputs",
-    "join two tables": "nested-lists",
-    "null values missing": "partial-answers",
-    "rate limit exceeded": "retries",
-    "query is slow": "slow-queries",
-    "repositories with more than 1000 stars": "star-search",
-    "more than 1000 results": "harvest",
-    "resume download": "harvest",
-    "append new data": "run-a-script",
-    "run every day script": "run-a-script",
-    "command line": "command-line",
-    "what is a fragment": "fragments",
-    "what does ! mean": "types-and-lists",
-    "create my own api": "serve",
-    "convert rest to graphql": "from-rest",
-    "no internet": "test-offline",
-    "autocomplete": "complete-names",
-    "plot chart": "plot",
-    "remove secrets from notebook": "remove-a-token",
-    "cancel a running query": "stop-a-query",
-    "progress bar": "stop-a-query",
-    "timezone dates": "dates-and-times",
-    "explode nested json": "nested-lists",
-    "parallel requests": "many-queries",
-    "vscode": "hub-and-docker",
-    "install without internet": "teach",
-    "jwt expired refresh": "logins",
-    "google colab": "hub-and-docker",
-    "cors": "serve",
-    "list all types in the schema": "schema-docs",
-    "rename a field": "fragments",
-    "save result as json": "csv-excel-parquet",
-    "two endpoints in one notebook": "connections",
-    "deprecated fields": "schema-docs",
-    "mock data": "test-offline",
-    "websocket": "subscriptions",
-    "pass a python list as variable": "variables",
-    "503 service unavailable": "retries",
-    "n+1 problem": "data-loader",
-    "offset limit pagination": "all-pages",
-    "production deployment": "behind-a-proxy",
-    "students exercise": "teach",
-    "decimal money precision": "custom-scalars",
-    "query depth limit": "limit-clients",
-    "ids rounded big numbers": "custom-scalars",
-    "login required for my api": "context-and-jwt",
-    "ssl error self signed": "proxies-and-certificates",
-    "type hints for results": "typed-models",
-    "enum values": "schema-docs",
-    "rename column": "fragments",
-    "django": "own-endpoint",
-    "introspection disabled": "schema-docs",
-    "sort by stars": "star-search",
-    "delete a record": "mutations",
-    "sqlalchemy": "database",
-    "sidebar": "side-panel",
-    "share notebook without token": "remove-a-token",
-    "pydantic": "typed-models",
-    "graphiql": "explorer",
-    "write query without knowing graphql": "side-panel",
-    "stale cached answer": "remember-answers",
-    "how many requests will it take": "harvest",
-    "api key": "headers",
-    "date range": "dates-and-times",
-    "logging requests": "debug-requests",
-    "upload a file": "mutations",
-    "the answer is too large": "slow-queries",
+# Each page, and what finds it, as a newcomer types it, or someone who knows pandas and no GraphQL.
+PAGES = {
+    "all-pages": ["all pages", "only first 100 results", "offset limit pagination"],
+    "async": ["async"],
+    "behind-a-proxy": ["production deployment"],
+    "command-line": ["command line"],
+    "complete-names": ["autocomplete"],
+    "connections": ["two endpoints in one notebook"],
+    "context-and-jwt": ["login required for my api"],
+    "csv-excel-parquet": ["Excel", "CSV", "save result as json"],
+    "custom-scalars": ["custom scalar", "decimal money precision", "ids rounded big numbers"],
+    "data-loader": ["n+1 problem"],
+    "database": ["database resolver", "sqlalchemy"],
+    "dataframe": ["read graphql into dataframe"],
+    "dates-and-times": ["filter rows by date", "timezone dates", "date range"],
+    "debug-requests": ["logging requests"],
+    "exceptions": ["exceptions catch"],
+    "explorer": ["graphiql"],
+    "fragments": [
+        "include skip",
+        "... on Repository",
+        "what is a fragment",
+        "rename a field",
+        "rename column",
+    ],
+    "from-rest": ["convert rest to graphql"],
+    "github-token": ["GITHUB_TOKEN", "Windows token", "before Jupyter starts"],
+    "graphql-for-pandas": ["what is graphql"],
+    "harvest": ["more than 1000 results", "resume download", "how many requests will it take"],
+    "headers": ["headers", "api key"],
+    "hub-and-docker": ["JupyterHub", "Docker", "remote kernel", "vscode", "google colab"],
+    "install": ["load extension every notebook", "clear cache", "upgrade", "uninstall"],
+    "limit-clients": ["query depth limit"],
+    "logins": ["basic login", "cookie", "jwt expired refresh"],
+    "many-inputs": ["loop over ids"],
+    "many-queries": ["execute_many", "parallel requests"],
+    "mutations": ["mutation", "delete a record", "upload a file"],
+    "nested-lists": ["nested lists", "join two tables", "explode nested json"],
+    "own-endpoint": ["public endpoint", "own endpoint", "django"],
+    "partial-answers": ["null values missing"],
+    "plot": ["plot chart"],
+    "polars-duckdb-arrow": ["DuckDB"],
+    "proxies-and-certificates": [
+        "proxy",
+        "company certificate",
+        "SSL certificate verify failed",
+        "ssl error self signed",
+    ],
+    "remember-answers": ["stale cached answer"],
+    "remove-a-token": ["remove secrets from notebook", "share notebook without token"],
+    "retries": ["retry", "rate limit exceeded", "503 service unavailable"],
+    "run-a-script": ["append new data", "run every day script"],
+    "schema-docs": [
+        "what columns does the api have",
+        "list all fields",
+        "list all types in the schema",
+        "deprecated fields",
+        "enum values",
+        "introspection disabled",
+    ],
+    "serve": ["stop server", "create my own api", "cors"],
+    "side-panel": ["sidebar", "write query without knowing graphql"],
+    "slow-queries": ["query is slow", "the answer is too large"],
+    "star-search": ["star search", "repositories with more than 1000 stars", "sort by stars"],
+    "stop-a-query": ["cancel a running query", "progress bar"],
+    "subscriptions": ["subscription", "websocket"],
+    "teach": ["install without internet", "students exercise"],
+    "test-offline": ["offline test", "no internet", "mock data"],
+    "timeouts": ["timeout"],
+    "tokens": ["token source", "401 unauthorized"],
+    "typed-models": ["type hints for results", "pydantic"],
+    "types-and-lists": ["Book! ID", "what does ! mean"],
+    "variables": ["variables", "pass a python list as variable"],
 }
+QUESTIONS = {question: page for page, questions in PAGES.items() for question in questions}
 SEARCH_IS_OVER = re.compile("Search finished|did not match any")
-
-
-class QuietHandler(SimpleHTTPRequestHandler):
-    """A handler without a log."""
-
-    def log_message(self, *_: object) -> None:
-        """Print nothing."""
 
 
 @pytest.fixture(scope="module")
@@ -154,11 +103,8 @@ def site(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("site")
     command = [sys.executable, "-m", "sphinx", "-W", "-q", "-b", "html"]
     subprocess.run([*command, str(root / "docs"), str(folder / "gqlnb")], check=True, timeout=300)
-    handler = partial(QuietHandler, directory=str(folder))
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}/gqlnb"
-        server.shutdown()
+    with serve_files(folder) as url:
+        yield f"{url}/gqlnb"
 
 
 # The hits of each question, best last; to show a page for each, with excerpts, takes two minutes.

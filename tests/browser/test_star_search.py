@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import re
-import secrets
 from html import escape
 from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import expect
 
-import gqlnb
 from gqlnb import Client
 from gqlnb import stars as found_by
-from tests.browser.acting import SAVED, expect_saved_html, save
+from tests.browser.acting import SAVED, expect_saved_html, theme
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,19 +19,13 @@ if TYPE_CHECKING:
     from pandas import DataFrame
     from playwright.sync_api import BrowserContext, Locator, Page
 
-    from tests.browser.conftest import Lab, Notebook, Pipe
+    from tests.browser.conftest import Notebook, Pipe
 
     Show = Callable[..., Notebook]
 
 pytestmark = pytest.mark.browser
 
 SHOW = "from gqlnb import StarSearch\nsearch = StarSearch('>300000', limit=5)\nsearch"
-ASKING = """import gqlnb, pathlib
-token = gqlnb.Token(pathlib.Path('canary').read_text())
-gqlnb.StarSearch('>300000', limit=50, client=gqlnb.Client({url!r}, token=token))"""
-THEME = "theme => window.jupyterapp.commands.execute('apputils:change-theme', { theme })"
-STORE = """() => window.jupyterapp.commands.execute(
-    '@jupyter-widgets/jupyterlab-manager:saveWidgetState')"""
 # Without waiting for the end: the last cell may wait for what is done in the page meanwhile.
 SERVICE = """
 from gqlnb import Schema, StarSearch
@@ -192,15 +183,6 @@ def test_a_bad_threshold_keeps_the_rows(show: Show) -> None:
     expect(widget.alert).to_be_hidden()
 
 
-def test_a_result_can_exceed_the_limit_of_one_search(show: Show) -> None:
-    """The requested number of rows, or all for an empty box, from several searches."""
-    widget = Widget(show(SHOW).cell(0))
-    for rows, wanted in (("2000", 2000), ("", None), ("all", None)):
-        widget.search(">1000", rows)
-        widget.expect_answer(">1000", wanted)
-        expect(widget.alert).to_be_empty()
-
-
 def test_every_action_has_a_key(show: Show) -> None:
     """Tab moves through controls, Enter searches, arrows select; the cell is not edited."""
     notebook = show(SHOW)
@@ -311,23 +293,6 @@ def test_the_kernel_does_not_overwrite_edited_boxes(show: Show) -> None:
     widget.expect_answer(">250000", 7)
 
 
-def test_a_reloaded_page_keeps_its_rows(
-    open_notebook: Callable[[str], Notebook], write_notebook: Callable[[list[str]], str]
-) -> None:
-    """The view has its rows and can search again."""
-    name = write_notebook([SHOW])
-    notebook = open_notebook(name)
-    notebook.run_all()
-    widget = Widget(notebook.cell(0))
-    widget.search(">200000", "9")
-    widget.expect_answer(">200000", 9)
-    save(notebook.page)
-    widget = Widget(open_notebook(name).cell(0))
-    widget.expect_answer(">200000", 9)
-    widget.search(">250000", "4")
-    widget.expect_answer(">250000", 4)
-
-
 def test_markup_in_responses_is_shown_as_text(show: Show, pipe: Pipe) -> None:
     """In names and error messages; no script runs."""
     bad = '<img src="x" onerror="window.hacked = true">'
@@ -353,10 +318,8 @@ def test_the_widget_is_accessible(show: Show, axe: Callable[[Page, str], None]) 
     notebook = show(SHOW)
     notebook.page.emulate_media(reduced_motion="reduce")
     widget = Widget(notebook.cell(0))
-    for theme in ("Dark", "Light"):
-        notebook.page.evaluate(THEME, f"JupyterLab {theme}")
-        light = str(theme == "Light").lower()
-        expect(notebook.page.locator(f"body[data-jp-theme-light={light}]")).to_be_attached()
+    for name in ("Dark", "Light"):
+        theme(notebook.page, name)
         widget.search(">100000", "50")
         expect(widget.root).to_have_attribute("data-phase", "done")
         widget.show("Rows")
@@ -408,41 +371,3 @@ def test_query_and_code_are_copied(show: Show, browser: BrowserContext) -> None:
     box = widget.root.get_by_role("textbox", name="To be copied by hand")
     expect(box).to_have_value(text)
     expect(box).to_be_focused()
-
-
-def test_a_saved_notebook_has_the_rows_and_no_secret(
-    open_notebook: Callable[[str], Notebook],
-    write_notebook: Callable[[list[str]], str],
-    lab: Lab,
-    spelled: Callable[[str], list[bytes]],
-) -> None:
-    """With widget state saved and a token used: the last result as HTML, and no token."""
-    secret = f"canary/{secrets.token_hex(8)}+="
-    (lab.folder / "canary").write_text(secret)
-    with gqlnb.github.serve(port=0, token=gqlnb.Token(secret)) as server:
-        name = write_notebook([ASKING.format(url=server.url)])
-        notebook = open_notebook(name)
-        notebook.page.evaluate(STORE)
-        notebook.run_all()
-        widget = Widget(notebook.cell(0))
-        widget.expect_answer(">300000", 50)
-        save(notebook.page)
-        assert (lab.folder / name).stat().st_size < 20_000
-        widget.search(">200000", "50")
-        widget.expect_answer(">200000", 50)
-        widget.search("nonsense", "50")
-        expect(widget.alert).to_be_visible()
-        name_20 = found_by(">200000", limit=50)["name"][19]
-        expect_saved_html(notebook.page, 0, name_20)
-        save(notebook.page)
-        notebook.page.evaluate(STORE)
-    saved, page = (lab.folder / name).read_bytes(), notebook.page.content().encode()
-    found = json.loads(saved)
-    state = found["metadata"]["widgets"]["application/vnd.jupyter.widget-state+json"]["state"]
-    assert any(model["state"].get("query") == ">200000" for model in state.values())
-    (output,) = found["cells"][0]["outputs"]
-    assert name_20 in "".join(output["data"]["text/html"])
-    assert not any(form in saved or form in page for form in spelled(secret))
-    notebook.page.evaluate("window.jupyterapp.serviceManager.sessions.shutdownAll()")
-    output = open_notebook(name).outputs(0)  # with a new kernel
-    expect(output).to_contain_text("repositories that match stars:>200000")

@@ -14,6 +14,7 @@ from nbconvert import HTMLExporter
 from playwright.sync_api import expect
 
 import gqlnb
+from tests.browser.acting import save, toggle_saved_state
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -36,9 +37,6 @@ print(seen)
 names = 'JUPYTER_CONFIG_DIR', 'JUPYTER_DATA_DIR', 'JUPYTER_RUNTIME_DIR', 'IPYTHONDIR'
 pathlib.Path('places.json').write_text(json.dumps([os.environ[name] for name in names]))"""
 PASSWORD = "import ipywidgets\nipywidgets.Password(description='Other')"
-# Whoever has the file has all of it: with this on, the state of every widget is saved.
-SAVE_STATE = "@jupyter-widgets/jupyterlab-manager:saveWidgetState"
-COMMAND = "([name, args]) => window.jupyterapp.commands.execute(name, args)"
 
 
 class Widget:
@@ -71,18 +69,10 @@ def saving(
     """Open a notebook whose widgets' state is saved, run up to the cell that needs the token."""
     name = write_notebook([SHOW, ASK.format(url=url), PASSWORD, LOOK])
     notebook = open_notebook(name)
-    notebook.page.evaluate(COMMAND, [SAVE_STATE, {}])
+    toggle_saved_state(notebook.page)
     notebook.run_all()
     yield notebook, name
-    notebook.page.evaluate(COMMAND, [SAVE_STATE, {}])
-
-
-def rerun(notebook: Notebook, index: int) -> None:
-    """Run one cell as a person does, and wait for its end."""
-    notebook.rerun(index)
-    notebook.page.evaluate("""() => window.jupyterapp.shell.currentWidget.sessionContext
-        .session.kernel.requestKernelInfo()""")
-    notebook.wait_idle()
+    toggle_saved_state(notebook.page)
 
 
 def test_a_typed_token_is_used_and_not_saved(
@@ -104,17 +94,14 @@ def test_a_typed_token_is_used_and_not_saved(
     keyboard.press("Enter")
     expect(widget.box).to_have_value("")
     expect(widget.said).to_contain_text("The kernel has it; the notebook does not.")
-    rerun(notebook, 1)
+    notebook.rerun(1)
     expect(notebook.outputs(1)).to_contain_text("Hello world!")
     control = "control-6b21"  # shows that this test would find what is left behind
-    rerun(notebook, 2)
+    notebook.rerun(2)
     notebook.cell(2).locator("input[type=password]").fill(control)
-    rerun(notebook, 3)
+    notebook.rerun(3)
     expect(notebook.outputs(3).first).to_contain_text("TokenBox('GitHub token', Token(***))")
-    notebook.page.evaluate(COMMAND, ["docmanager:save", {}])
-    notebook.page.wait_for_function(
-        "() => !window.jupyterapp.shell.currentWidget.context.model.dirty"
-    )
+    save(notebook.page)
     saved = lab.folder / name
     state = nbformat.read(saved, 4).metadata.widgets["application/vnd.jupyter.widget-state+json"]
     assert any(model["state"].get("label") == "GitHub token" for model in state.state.values())
@@ -134,30 +121,23 @@ def test_a_typed_token_is_used_and_not_saved(
     assert secret not in notebook.page.evaluate("JSON.stringify([localStorage, sessionStorage])")
 
 
-def test_an_invalid_token_is_refused_without_showing_it(show_box: Widget, secret: str) -> None:
+def test_an_invalid_token_is_refused_without_showing_it(
+    show: Callable[..., Notebook], secret: str
+) -> None:
     """By keyboard: Tab moves to the button, and a second token is accepted."""
-    page = show_box.root.page
-    show_box.box.focus()
-    expect(show_box.use).to_be_disabled()
+    notebook = show(SHOW)
+    widget, page = Widget(notebook.cell(0)), notebook.page
+    widget.box.focus()
+    expect(widget.use).to_be_disabled()
     page.keyboard.type(f"{secret} and more")
     page.keyboard.press("Tab")
-    expect(show_box.use).to_be_focused()
+    expect(widget.use).to_be_focused()
     page.keyboard.press("Enter")  # in a notebook: edit the cell
-    expect(show_box.said).to_contain_text("contains a space")
-    expect(show_box.box).to_have_attribute("aria-invalid", "true")
+    expect(widget.said).to_contain_text("contains a space")
+    expect(widget.box).to_have_attribute("aria-invalid", "true")
     assert secret not in page.content()
-    expect(show_box.box).to_be_focused()
+    expect(widget.box).to_be_focused()
     page.keyboard.type(secret)
     page.keyboard.press("Enter")
-    expect(show_box.said).to_contain_text("The kernel has it")
-    expect(show_box.box).to_have_attribute("aria-invalid", "false")
-
-
-@pytest.fixture
-def show_box(
-    open_notebook: Callable[[str], Notebook], write_notebook: Callable[..., str]
-) -> Widget:
-    """Show a box in a new notebook."""
-    notebook = open_notebook(write_notebook([SHOW]))
-    notebook.run_all()
-    return Widget(notebook.cell(0))
+    expect(widget.said).to_contain_text("The kernel has it")
+    expect(widget.box).to_have_attribute("aria-invalid", "false")

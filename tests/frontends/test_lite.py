@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.acting import photograph, theme
+from tests.browser.acting import photograph, serve_files, theme
 from tests.browser.conftest import READY, Notebook
 from tests.frontends.install import NPM_VERSIONS
 
@@ -37,18 +34,8 @@ def site(front_ends, tmp_path):
     data = json.loads(settings.read_text("utf-8"))
     data["jupyter-config-data"]["exposeAppInBrowser"] = True
     settings.write_text(json.dumps(data), "utf-8")
-    handler = partial(QuietHandler, directory=str(output))
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
-
-
-class QuietHandler(SimpleHTTPRequestHandler):
-    """Serves files without a log."""
-
-    def log_message(self, *_: object) -> None:
-        """Log nothing."""
+    with serve_files(output) as url:
+        yield url
 
 
 @pytest.mark.browser

@@ -1260,3 +1260,27 @@ def test_an_empty_page_that_promises_more_is_not_the_end():
     result, _ = execute_all(sdl, resolvers, "{ items(limit: 10) { items { name } hasMore } }")
     assert len(result.data["items"]["items"]) == TOTAL
     assert result.report.ended == "a page is empty, but the endpoint reports more items"
+
+
+def test_many_small_inner_lists_take_few_requests():
+    """Pages of inner lists grow together, and more of them share a request."""
+    sdl = """
+    type Query { posts(first: Int, offset: Int): [Post!]! post(id: ID!): Post }
+    type Post { id: ID! comments(first: Int, offset: Int): [Comment!]! }
+    type Comment { id: ID! }
+    """
+    comments = {str(n): [{"id": f"{n}-{m}"} for m in range(n * 7 % 13)] for n in range(400)}
+
+    def page(items: list[Any], args: Mapping[str, Any]) -> list[Any]:
+        begin, first = args.get("offset") or 0, args.get("first")
+        return items[begin:] if first is None else items[begin : begin + first]
+
+    posts = [{"id": n} for n in comments]
+    resolvers = {
+        "Query": {"posts": lambda _, args, __: page(posts, args), "post": lambda _, args, __: args},
+        "Post": {"comments": lambda root, args, _: page(comments[root["id"]], args)},
+    }
+    result, _ = execute_all(sdl, resolvers, "{ posts { id comments(first: 2) { id } } }")
+    assert {post["id"]: post["comments"] for post in result.data["posts"]} == comments
+    assert result.report.complete
+    assert result.report.requests < 40

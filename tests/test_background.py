@@ -13,39 +13,6 @@ from gqlnb.background import WorkerThread
 from tests.client.subscriptions.tickers import functions
 
 
-def test_a_coroutine_runs_in_the_background_and_returns():
-    """From a thread without a running loop."""
-
-    async def where():
-        return threading.current_thread().name
-
-    assert background.run(where()) == "gqlnb-loop"
-
-
-def test_waiting_works_inside_a_running_loop():
-    """Waiting in a notebook's own loop does not deadlock."""
-
-    async def value():
-        await asyncio.sleep(0)
-        return 5
-
-    async def cell():
-        return background.run(value())
-
-    assert asyncio.run(cell()) == 5
-
-
-def test_an_exception_reaches_the_caller_unchanged():
-    """With the same class and message."""
-
-    async def fail():
-        msg = "lost"
-        raise KeyError(msg)
-
-    with pytest.raises(KeyError, match="lost"):
-        background.run(fail())
-
-
 def test_waiting_on_the_background_loop_is_rejected():
     """A resolver on it would deadlock."""
 

@@ -13,7 +13,6 @@ from gqlnb.errors import (
     measure_width,
     sanitize_text,
     suggest,
-    suggest_or_list,
 )
 
 
@@ -163,12 +162,6 @@ def test_a_misspelled_word_gets_the_most_similar_suggestion(word, candidates, ex
 def test_an_abbreviation_is_similar_to_the_word_it_begins(word, expected):
     """From three characters on, in any case."""
     assert find_similar(word, ["language", "license"], abbreviated=True) == expected
-
-
-def test_candidates_are_listed_if_none_is_similar():
-    """Either way the message shows a valid word."""
-    assert suggest_or_list("helo", ["hello", "world"]) == " Did you mean 'hello'?"
-    assert suggest_or_list("xyz", ["hello", "world"]) == " There are: hello, world."
 
 
 def test_a_path_is_written_with_dots_and_indices():

@@ -142,27 +142,6 @@ def explain_misplaced_import(module: str, target: str) -> str | None:
     return "which is not in a lower layer"
 
 
-def find_borrowed_names(texts: Sources) -> list[str]:
-    """Find names imported from a module that does not define them, such as an ``__init__``."""
-    found = []
-    for module, text in texts.items():
-        for node, target, names, _ in iterate_imports(text):
-            if not is_own(target) or target == "gqlnb":
-                continue
-            key = resolve(target, texts)
-            tree = parse(texts.get(key, ""))
-            known = (
-                {*iterate_definitions(tree), *list_exports(tree)} if key == target else set[str]()
-            )
-            modules = filter_submodules(target, names, texts)
-            found += [
-                f"{module}:{node.lineno} imports {name}, which {target} does not define"
-                for name in names
-                if name not in known and f"{target}.{name}" not in modules
-            ]
-    return found
-
-
 def list_submodules(package: str, texts: Sources) -> list[str]:
     """Return the modules below a package, their names without the package's."""
     start = f"{package}."
@@ -173,34 +152,6 @@ def filter_submodules(package: str, names: list[str], texts: Sources) -> list[st
     """Return the modules among the names taken from a package."""
     known = {name.partition(".")[0] for name in list_submodules(package, texts)}
     return [f"{package}.{name}" for name in names if name in known]
-
-
-def list_exports(tree: ast.Module) -> list[str]:
-    """Return a module's ``__all__`` where it is written out."""
-    for node in tree.body:
-        match node:
-            case (
-                ast.Assign(targets=[ast.Name(id="__all__")], value=value)
-                | ast.AnnAssign(target=ast.Name(id="__all__"), value=ast.expr() as value)
-            ):
-                return [str(it.value) for it in ast.walk(value) if isinstance(it, ast.Constant)]
-    return []
-
-
-def iterate_definitions(tree: ast.AST) -> Iterator[str]:
-    """Yield the names that a module defines at its top, also below ``if`` and ``try``."""
-    for node in ast.iter_child_nodes(tree):
-        match node:
-            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
-                yield node.name
-            case ast.Assign() | ast.AnnAssign():
-                yield from (
-                    name.id
-                    for name in ast.walk(node)
-                    if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)
-                )
-            case ast.If() | ast.Try():
-                yield from iterate_definitions(node)
 
 
 def find_cycles(texts: Sources) -> list[str]:
@@ -233,7 +184,7 @@ def find_cycles(texts: Sources) -> list[str]:
     return found
 
 
-RULES = [find_wrong_imports, find_borrowed_names, find_cycles]
+RULES = [find_wrong_imports, find_cycles]
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
@@ -262,16 +213,6 @@ BROKEN = {
             "a relative import": {"gqlnb.document.a": "from .b import c"},
             "a package without a layer": {"gqlnb.other": "import gqlnb.errors"},
         },
-        find_borrowed_names: {
-            "a name of an __init__": {
-                "gqlnb.document.__init__": "def b(): ...",
-                "gqlnb.client.a": "from gqlnb.document import b",
-            },
-            "a borrowed name": {
-                "gqlnb.document.a": "from gqlnb.errors import plain",
-                "gqlnb.errors": "from x import plain",
-            },
-        },
         find_cycles: {
             "a cycle": {
                 "gqlnb.document.a": "import gqlnb.document.b",
@@ -289,23 +230,6 @@ def test_each_rule_detects_its_violation(case):
     """A source that violates a rule is reported once."""
     rule, texts = BROKEN[case]
     assert len(rule(FRONT | texts)) == 1
-
-
-def test_the_rules_accept_valid_code():
-    """Code that follows the rules has no violations."""
-    good = {
-        "gqlnb.__init__": "import sys\nif TYPE_CHECKING:\n import pandas\ndef f():\n import pandas",
-        "gqlnb.engine.compiled_execution": (
-            "from gqlnb.document.a import A\ndef execute(a, b, c, d, e, f, g, h): ...\n"
-        ),
-        "gqlnb.tokens": "from gqlnb.optional_imports import need\nfrom gqlnb import errors",
-        "gqlnb.optional_imports": "def need(): ...",
-        "gqlnb.errors": "class A: ...",
-        "gqlnb.client.a": "from gqlnb.document import a\nfrom gqlnb.document.a import A, B",
-        "gqlnb.document.__init__": "",
-        "gqlnb.document.a": "__all__ = ['A', 'B']\nfrom x import B\nclass A: ...\n",
-    }
-    assert [violation for rule in RULES for violation in rule(good)] == []
 
 
 def list_loaded_modules(code: str, tmp_path: Path) -> set[str]:

@@ -171,27 +171,10 @@ def test_a_truncated_second_member_of_gzip_is_an_error():
 
 
 @pytest.mark.parametrize(
-    "header",
-    [
-        "",
-        "none",
-        "None",
-        "utf-8",
-        "UTF8",
-        "identity",
-        " Identity , none",
-        "binary",
-        "chunked",
-        "charset=utf-8",
-        '"utf-8"',
-        "identity;q=1",
-        "us-ascii",
-        "application/json",
-        ", ,",
-    ],
+    "header", [" Identity , none", '"utf-8"', "identity;q=1", "us-ascii", "application/json", ", ,"]
 )
 def test_harmless_codings_mean_no_compression(header):
-    """Some servers send character sets or transfer codings here."""
+    """Some servers send character sets here; tests/client/test_encodings.py has the usual ones."""
     assert parse_content_encoding(header) == []
     assert decompress_body([b"{}"], header, 2) == b"{}"
 

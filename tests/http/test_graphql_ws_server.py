@@ -47,6 +47,21 @@ def ready(new):
 # -- operations
 
 
+def test_complete_from_the_client_ends_the_operation(ready):
+    """Pending results are not sent."""
+    ready.receive(subscribe())
+    assert ready.receive(message("complete", id="1")) == StopOperation("1")
+    assert ready.build_next("1", b"{}") is None
+    assert ready.build_error("1", []) is None
+    assert ready.build_complete("1") is None
+
+
+def test_completing_a_finished_operation_is_allowed(ready):
+    """Both sides may send complete at the same time."""
+    assert ready.receive(message("complete", id="1")) is None
+    assert not ready.closed
+
+
 @pytest.mark.parametrize("state", ["new", "ready"])
 def test_a_ping_is_always_answered(state, request):
     """Even before connection_init; a pong needs no response."""
@@ -98,6 +113,13 @@ def test_an_invalid_message_closes_the_socket(ready, text):
     assert isinstance(action, CloseSocket)
     assert action.code == 4400
     assert 0 < len(action.reason.encode()) <= MAX_REASON_BYTES
+
+
+def test_a_message_over_the_limit_closes_the_socket(ready):
+    """With 1009, WebSocket's own code; the limit can be disabled."""
+    long = message("ping", payload={"a": "x" * 1000})
+    assert ready.receive(long) == (1009, "At most 1,000 characters are accepted.")
+    assert ServerProtocol(lambda payload: True).receive(long) == SendMessage('{"type":"pong"}')
 
 
 def test_a_close_reason_is_truncated_between_characters(ready):

@@ -31,6 +31,12 @@ type Subscription {
 type Thing { name: String where: String fails: Int odd: Float }
 """
 SECRET = "secret"
+UPGRADE = {  # the headers of a handshake
+    "Connection": "Upgrade",
+    "Upgrade": "websocket",
+    "Sec-WebSocket-Version": "13",
+    "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
+}
 
 
 class Life:

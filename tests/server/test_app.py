@@ -125,6 +125,20 @@ def test_lifespan_events_are_acknowledged(app):
 
 
 @pytest.mark.parametrize(
+    ("path", "status"), [("/api/graphql", 200), ("/graphql", 200), ("/apigraphql", 404)]
+)
+def test_the_app_can_be_mounted(app, path, status):
+    """Paths are relative to the mount point."""
+    assert Host(part(HELLO)).run(app, root_path="/api", path=path).status == status
+
+
+def test_websockets_are_rejected(app):
+    """Closing before accepting gives 403."""
+    host = Host({"type": "websocket.connect"}).run(app, type="websocket")
+    assert host.sent == [{"type": "websocket.close", "code": 1008}]
+
+
+@pytest.mark.parametrize(
     "wrong", [parse("type Query { hello: String }"), Schema, "type Query { a: Int }", None]
 )
 def test_only_a_schema_is_served(wrong):

@@ -184,6 +184,9 @@ def test_the_newest_open_server_is_registered():
             assert background.servers.list_open() == (first, second)
             assert background.servers.get_newest() is second
         assert background.servers.get_newest() is first
+        third = serve(reference_schema(), port=0)
+        background.servers.close()
+    assert (first.closed, third.closed, background.servers.list_open()) == (True, True, ())
     assert background.servers.get_newest() is None
 
 

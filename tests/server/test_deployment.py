@@ -20,6 +20,7 @@ from gqlnb.http.server_rules import Access
 from gqlnb.server.app import App
 from gqlnb.server.background_server import serve
 from gqlnb.tokens import Token
+from tests.server.stream_helpers import UPGRADE, Life, streaming_schema
 
 HELLO = {"query": "{ hello }"}
 ANSWER = {"data": {"hello": "Hello world!"}}
@@ -100,20 +101,11 @@ def test_a_path_with_a_token_has_no_other_way_in(schema):
 
 def test_a_websocket_is_at_the_path_only():
     """The handshake elsewhere gets 404."""
-    sdl = "type Query { a: Int } type Subscription { count: Int }"
-
-    async def count(*_):
-        for number in range(2):
-            yield {"count": number}
-
-    schema = gqlnb.Schema(sdl, {"Subscription": {"count": count}})
-    with serve(schema, port=0, path="/live/gql") as server:
-        events = list(gqlnb.Client(server.url).subscribe("subscription { count }"))
+    with serve(streaming_schema(Life()), port=0, path="/live/gql") as server:
+        events = list(gqlnb.Client(server.url).subscribe("subscription { count(to: 2) }"))
         assert [it.data for it in events] == [{"count": 0}, {"count": 1}]
-        headers = {"connection": "upgrade", "upgrade": "websocket", "sec-websocket-version": "13"}
-        headers["sec-websocket-key"] = "dGhlIHNhbXBsZSBub25jZQ=="
         url = urljoin(server.url, "/graphql")
-        assert requests.get(url, headers=headers, timeout=20).status_code == 404
+        assert requests.get(url, headers=UPGRADE, timeout=20).status_code == 404
 
 
 @pytest.mark.parametrize(

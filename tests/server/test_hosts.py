@@ -11,6 +11,7 @@ import pytest
 import requests
 
 from tests.server.asgi_hosts import hosted
+from tests.server.stream_helpers import UPGRADE
 
 HELLO = "Hello world!"
 MODULE = """
@@ -133,13 +134,7 @@ def test_the_host_rejects_a_large_head(url):
 
 def test_the_host_rejects_websockets(url):
     """The upgrade request gets an error."""
-    headers = {
-        "Connection": "Upgrade",
-        "Upgrade": "websocket",
-        "Sec-WebSocket-Version": "13",
-        "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
-    }
-    assert requests.get(url, headers=headers, timeout=30).status_code in {403, 405}
+    assert requests.get(url, headers=UPGRADE, timeout=30).status_code in {403, 405}
 
 
 def test_the_host_serves_the_page_to_a_browser(url):

@@ -100,16 +100,6 @@ def test_fast_and_slow_path_responses_are_equal(wire, quick):
     assert last == first
 
 
-def test_fast_path_requests_are_logged(server, wire, quick):
-    """With operation name, sizes and duration."""
-    ask(wire(), "query Greeting { hello }", times=OFTEN)
-    log = server.log
-    assert quick
-    assert len(log) == OFTEN
-    assert set(log["operation"]) == {"Greeting"}
-    assert log["bytes_in"].nunique() == log["bytes_out"].nunique() == 1
-
-
 @pytest.mark.parametrize(
     "header",
     [

@@ -12,10 +12,9 @@ from websockets.sync.client import connect
 from gqlnb.engine.schema import reference_schema
 from gqlnb.http.server_rules import Access
 from gqlnb.limits import Limits
-from gqlnb.server.app import App
 from gqlnb.server.background_server import serve
 from gqlnb.tokens import Token
-from tests.server.stream_helpers import PATIENCE, SECRET, streaming_schema
+from tests.server.stream_helpers import PATIENCE, SECRET, UPGRADE, streaming_schema
 
 SUBPROTOCOL = "graphql-transport-ws"
 ACK = {"type": "connection_ack"}
@@ -287,13 +286,7 @@ def test_a_handshake_is_rejected_with_an_http_response(server, path, options, st
 
 def test_a_foreign_host_is_rejected(server):
     """Prevents DNS rebinding."""
-    headers = {
-        "Host": "evil.example",
-        "Connection": "Upgrade",
-        "Upgrade": "websocket",
-        "Sec-WebSocket-Version": "13",
-        "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
-    }
+    headers = {"Host": "evil.example", **UPGRADE}
     assert requests.get(server.url, headers=headers, timeout=PATIENCE).status_code == 403
 
 
@@ -388,24 +381,3 @@ def test_a_missing_connection_init_closes_the_socket(served):
     patient.send("ping")
     assert patient.next() == {"type": "pong"}
     patient.close()
-
-
-def test_a_host_without_handshake_responses_sends_403(schema):
-    """The socket is closed before it is accepted."""
-    import asyncio
-
-    sent = []
-
-    async def run():
-        async def receive():
-            return {"type": "websocket.connect"}
-
-        async def send(message):
-            sent.append(message)
-
-        headers = [(b"host", b"evil.example")]
-        scope = {"type": "websocket", "path": "/graphql", "headers": headers, "subprotocols": []}
-        await App(schema)(scope, receive, send)
-
-    asyncio.run(run())
-    assert sent == [{"type": "websocket.close", "code": 1008}]

@@ -9,7 +9,6 @@ from contextvars import ContextVar
 
 import pytest
 
-from gqlnb.document.document import Document
 from gqlnb.server import worker_pool
 
 NAME: ContextVar[str] = ContextVar("NAME")
@@ -174,59 +173,3 @@ def test_idle_threads_end(monkeypatch):
     assert not thread.is_alive()
     assert (pool._count, pool._idle) == (0, 0)
     assert asyncio.run(pool.run(lambda: "served")) == "served"
-
-
-def test_a_closed_pool_ends_its_threads(hanging):
-    """Busy threads end after their call; later calls still run."""
-    pool, idle = hanging.pool, []
-
-    async def ask():
-        tasks = await hanging.hang(3)
-        idle.append(await pool.run(threading.current_thread))
-        pool.close()
-        hanging.gate.set()
-        await asyncio.gather(*tasks)
-        return await pool.run(threading.current_thread)
-
-    later = asyncio.run(ask())
-    for thread in (*idle, later):
-        thread.join(20)
-        assert not thread.is_alive()
-    assert (pool._count, pool._idle) == (0, 0)
-
-
-def test_a_hanging_field_leaves_threads_for_others(hanging, monkeypatch):
-    """Calls of one field may block at most half of the threads."""
-    monkeypatch.setattr(worker_pool, "MAX_BUSY_THREADS", 2)
-    monkeypatch.setattr(worker_pool, "MAX_THREADS", 10)
-    begun = threading.Semaphore(0)
-
-    async def call(text):
-        document = Document.parse(text)
-
-        def resolve():
-            try:
-                hanging.pool.claim_fields(document)
-            finally:
-                begun.release()
-            return hanging.gate.wait(20)
-
-        task = asyncio.ensure_future(hanging.pool.run(resolve))
-        assert await asyncio.to_thread(begun.acquire, timeout=20)
-        hanging.now += worker_pool.STALE_SECONDS + 1
-        return task
-
-    async def ask():
-        texts = ["query A { a }", "{ ...F } fragment F on Query { x: a }", "{ a b }"]
-        tasks = [await call(texts[n % 3]) for n in range(5)]
-        for text in texts:
-            with pytest.raises(worker_pool.NoThreadError, match="5 calls of the field 'a'"):
-                await (await call(text))
-        tasks += [await call("{ __typename c }") for _ in range(2)]
-        tasks.append(await call("{ __typename d }"))
-        names = [it.operation for it in hanging.pool.list_hanging()]
-        hanging.gate.set()
-        await asyncio.gather(*tasks)
-        return names
-
-    assert asyncio.run(ask()) == ["A", None, None, "A", None, None, None, None]

@@ -22,9 +22,8 @@ from gqlnb import (
     recorded,
     serve,
 )
-from gqlnb.engine.schema import get_adapter
 from gqlnb.github.harvester.requests import PortableClient, SearchRequest, fetch_pages
-from tests.github.harvester.logging_standin import Listening, rows
+from tests.github.harvester.logging_standin import rows
 
 pytestmark = pytest.mark.usefixtures("spawning")
 EVERYTHING = ">=1"
@@ -64,32 +63,6 @@ def test_processes_return_the_same_rows(guarded, truth):
     ):
         made = github.harvest(EVERYTHING, client=client, executor=pool)
     assert rows(made.frame()) == truth
-
-
-def test_requests_to_github_are_sent_one_at_a_time(people, truth):
-    """For endpoints with GitHub's headers and any executor."""
-    standin = Listening(people)
-    flying, most = [0], [0]
-    adapter = get_adapter(standin)
-    usual = adapter.execute_document
-
-    def watched(*args, **options):
-        flying[0] += 1
-        most[0] = max(most[0], flying[0])
-        try:
-            return usual(*args, **options)
-        finally:
-            flying[0] -= 1
-
-    adapter.execute_document = watched
-    with (
-        github.serve(standin, port=0) as server,
-        Client(server) as client,
-        ThreadPoolExecutor(4) as pool,
-    ):
-        made = github.harvest(EVERYTHING, client=client, executor=pool)
-    assert rows(made.frame()) == truth
-    assert most == [1]
 
 
 # ---------------------------------------------------------------- pickling

@@ -16,7 +16,7 @@ from msgspec import structs
 
 from gqlnb import Client, OptionError, QueryError, Schema, github, reference_schema, stars
 from gqlnb.errors import TransportError
-from gqlnb.github.harvester.requests import PAGES_PER_REQUEST
+from gqlnb.github.harvester.requests import PAGES_PER_REQUEST, BatchSize
 from gqlnb.github.harvester.storage import RepositoryStore
 from gqlnb.github.standin.simulation import Simulation
 from gqlnb.github.star_results import collect_stars
@@ -116,6 +116,21 @@ def test_an_expression_may_have_further_qualifiers(client, people):
     """They restrict the harvest."""
     made = github.harvest("stars:>=1 language:python", client=client)
     assert rows(made.frame()) == rows(people.frame("language:python"))
+
+
+def test_slow_answers_make_requests_smaller():
+    """Fast answers double the number of pages in a request, or more; slow ones halve it."""
+    load = BatchSize()
+    for seconds, pages in ((1.5, 2), (0.9, 8), (0.1, PAGES_PER_REQUEST)):
+        load.note_success(seconds)
+        assert load.pages == pages
+    load.note_success(3.0)
+    assert load.pages == PAGES_PER_REQUEST
+    load.note_success(5.0)
+    assert load.pages == 5
+    for pages in (2, 1, 0):
+        load.halve()
+        assert load.pages == pages
 
 
 @pytest.mark.parametrize(

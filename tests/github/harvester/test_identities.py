@@ -12,7 +12,7 @@ from multiprocessing import get_context
 
 import pytest
 
-from gqlnb import AuthError, Client, OptionError, github
+from gqlnb import AuthError, Client, OptionError, github, serve
 from gqlnb.github.harvester.harvests import group_clients
 from gqlnb.github.standin.simulation import Simulation
 from tests.asgi import run_app, send_answer
@@ -126,6 +126,22 @@ def test_a_refused_token_does_not_end_a_harvest(people, truth, tokens, refusal):
         assert any("Client 4 is not used" in note for note in made.notes)
     else:  # it could not say its account
         assert reason in found["client 4"]
+
+
+def test_requests_refused_at_the_same_time_are_sent_with_the_next_token(standin, truth, tokens):
+    """Of the same account, whose endpoint takes several requests at once; it is noted once."""
+    first, asked = next(iter(tokens.values())), Counter()
+
+    def verify(token):
+        asked[token] += 1
+        return token != first or asked[token] < 4 or None
+
+    with serve(standin, port=0, token=verify) as server:
+        made = github.harvest(EVERYTHING, client=server.url, tokens=[*tokens][:2], width=4)
+    assert rows(made.frame()) == truth
+    assert made.complete
+    (note,) = [it for it in made.notes if "refused" in it]
+    assert note.startswith("A token of demo is refused; its next one continues: ")
 
 
 def test_the_last_refused_token_ends_a_harvest(people, tokens, tmp_path):

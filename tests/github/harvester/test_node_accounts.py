@@ -195,15 +195,6 @@ def test_the_progress_of_one_client_has_its_budget():
     assert str(seen[0][3]) == f"{seen[0][3].remaining:,.0f} of 5,000 left"
 
 
-def test_a_token_that_is_refused_at_once_is_named():
-    """The harvest goes on with the others."""
-    accounts = Accounts(Search(make_rows(1_500)), "ann", "bob")
-    accounts.apps[1].refused_after = 0
-    found = accounts.harvest()
-    assert found.complete
-    assert any("Client 2 is not used" in note for note in found.notes)
-
-
 def test_the_last_refused_account_ends_the_harvest(tmp_path):
     """The rows so far are kept, and another call continues; a finished one sends nothing."""
     search = Search(make_rows(4_000))

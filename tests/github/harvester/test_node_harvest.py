@@ -141,27 +141,6 @@ def test_a_refresh_by_updated_finds_all_changes(tmp_path):
     assert "1 added, 2 changed, 1 removed" in repr(again)
 
 
-def test_a_refresh_by_created_finds_new_and_deleted_nodes(tmp_path):
-    """By creation time a refresh finds new and deleted nodes; it cannot see changes."""
-    rows = make_rows(1500)
-    search = Search(rows)
-    options: dict[str, Any] = {
-        "type": "ISSUE",
-        "client": Client(search.build_schema()),
-        "out": tmp_path,
-    }
-    assert gqlnb.github.harvest_nodes("x", **options).complete
-    rows["i5000"] = {"created": int(time.time()) - 5, "updated": 0}
-    del rows["i9"]
-    rows["i11"]["updated"] += 1
-    again = gqlnb.github.harvest_nodes("x", **options, refresh=True)
-    assert again.complete
-    assert again.changes is not None
-    assert (again.changes.added, again.changes.removed) == (["i5000"], ["i9"])
-    assert "i5000" in set(again.frame()["id"])
-    assert "i9" not in set(again.frame()["id"])
-
-
 def test_the_type_is_selected_beside_other_terms():
     """`is:open` says nothing about the type; a term that selects it is not repeated."""
     search = Search(make_rows(5))

@@ -99,27 +99,6 @@ def test_a_stopped_harvest_in_ranges_continues(first, second, tmp_path_factory):
     assert sorted(end.frame()["id"]) == sorted(search.rows)
 
 
-def test_a_stopped_refresh_continues(tmp_path):
-    """Of a refresh, the changes are stated when it is finished."""
-    search = Search(make_rows(1500))
-    client = Client(search.build_schema())
-    options: dict[str, Any] = {
-        "type": "ISSUE",
-        "slice": "updated",
-        "client": client,
-        "out": tmp_path,
-    }
-    assert github.harvest_nodes("x", **options).complete
-    del search.rows["i9"]
-    stopped = github.harvest_nodes("x", refresh=True, progress=lambda *_: False, **options)
-    assert stopped.coverage.stopped
-    assert stopped.changes is None
-    again = github.harvest_nodes("x", **options)
-    assert again.complete
-    assert again.changes is not None
-    assert again.changes.removed == ["i9"]
-
-
 TEXT = """query ($after: String) {
   search(query: "stars:>50000", type: REPOSITORY, first: 20, after: $after) {
     nodes { ... on Repository { name } }

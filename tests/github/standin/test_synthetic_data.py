@@ -87,32 +87,3 @@ def test_a_size_or_year_out_of_range_is_refused(wrong, said):
     """A size larger than any year's, and a year without a distribution."""
     with pytest.raises(OptionError, match=said):
         population(**wrong)
-
-
-def test_a_service_uses_a_synthetic_population():
-    """For the documented query, an account and a node."""
-    made = population(3_000, seed=9)
-    service = github.service(population=made)
-    search = service.execute(
-        """{ search(query: "stars:>1000", type: REPOSITORY, first: 2) { repositoryCount
-          edges { node { ... on Repository { name owner { login } stargazers { totalCount }
-            createdAt isArchived isInOrganization } } } } }"""
-    )["search"]
-    assert search["repositoryCount"] == 3_000
-    first = made[0]
-    assert search["edges"][0]["node"] == {
-        "name": first.name,
-        "owner": {"login": first.owner.login},
-        "stargazers": {"totalCount": 371_119},
-        "createdAt": first.created_at,
-        "isArchived": first.archived,
-        "isInOrganization": first.owner.kind == "Organization",
-    }
-    again = service.execute(
-        "query ($id: ID!, $login: String!) { node(id: $id) { ... on Repository { name } }"
-        " repositoryOwner(login: $login) { repositories(first: 1,"
-        " orderBy: {field: STARGAZERS, direction: DESC}) { nodes { name } } } }",
-        {"id": first.node_id, "login": first.owner.login},
-    )
-    assert again["node"] == {"name": first.name}
-    assert again["repositoryOwner"]["repositories"]["nodes"] == [{"name": first.name}]

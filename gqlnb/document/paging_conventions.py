@@ -559,6 +559,8 @@ MORE_FLAGS = (
     "more",
 )
 LAST_FLAGS = ("isLast", "isLastPage", "last")
+# Other names of flags that are true where rows are missing, as `isMoreAvailable` and `truncated`.
+LACK_NAME = re.compile(r"(?:has|is|are)?_?(?:more|truncated|incomplete)\w*", re.IGNORECASE)
 NEXT_POINTERS = ("nextPage", "nextOffset", "next")
 LAST_NUMBERS = ("lastPage", "last_page")  # a page number; the others count the pages
 PAGE_COUNTS = ("totalPages", "pageCount", "pages", "total_pages")
@@ -625,6 +627,8 @@ def read_sign(name: str, value: object) -> bool | None:
         return value > 0
     if isinstance(value, bool) and step in LAST_FLAGS:
         return not value
+    if value is True and LACK_NAME.fullmatch(step):  # false may be said of a text
+        return True
     return True if value and is_pointer(name) else None
 
 

@@ -136,9 +136,12 @@ def rule_out_cut(
         return Finding(reason, is_complete=zero is None)
     untried = list_untried(suspect, numbers)
     places = [name for name in untried if can_ask and is_named_after(name, PLACE_WORDS)]
-    # A count that equals the size, too, or a usual one, may be that of the page; so may any that no
-    # name calls a total, where an argument for the place can tell.
-    is_of_all = equal is not None and (is_total(equal) or not (is_round(length) or places))
+    # A count that equals the size, too, or a usual one, may be that of the page, where an argument
+    # for the place can tell, whatever its name: `totalCount` is in TinaCMS. One that no name calls
+    # a total may be so at any length, or without such an argument.
+    can_be_of_page = [is_round(length), bool(places)]
+    is_sure = not all(can_be_of_page) if is_total(equal or "") else not any(can_be_of_page)
+    is_of_all = equal is not None and is_sure
     if is_of_all and reached is None and length != CAPPED_COUNT:
         return Finding(f"`{equal}` counts as many rows", is_complete=True)
     # A list that is shorter than its size is whole, unless the service leaves rows out of pages.

@@ -607,6 +607,8 @@ type Info { hasNextPage: Boolean, nextToken: String }
         ("hasMore: Boolean", "hasMore", True),
         ("hasMore: Int", "hasMore", 404),  # Codex's `searchNfts`
         ("isLast: Boolean", "isLast", False),
+        ("moreAvailable: Boolean", "moreAvailable", True),
+        ("isTruncated: Boolean", "isTruncated", True),
         ("nextToken: String", "nextToken", "a"),
         ("page: Info", "page { hasNextPage }", {"hasNextPage": True}),
     ],

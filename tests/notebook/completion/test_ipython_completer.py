@@ -87,11 +87,14 @@ def test_proposals_fit_the_position(tab, marked, expected):
         "%%sql\n%%graphql schema\n{ he|",
         "%%time\nx = 1\n%%graphql schema\n{ he|",
         "%time f(he|",
+        "%%graph|ql\n{ hello }",
+        "%%graphql|",
+        "x = %graphql| schema",
     ],
 )
-def test_other_cells_have_no_proposals_of_a_schema(tab, marked):
-    """Python code, and other magics."""
-    assert "hello" not in tab(marked)
+def test_other_places_have_no_proposals_of_ours(tab, marked):
+    """Python code, other magics, and the magic's own name."""
+    assert not {"hello", "schema", "demo"} & {*tab(marked)}
 
 
 @pytest.mark.parametrize(

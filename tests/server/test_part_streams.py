@@ -221,6 +221,12 @@ def test_the_number_of_streams_is_limited(schema, source):
         assert source.closed.wait(PATIENCE)
 
 
+def test_the_draft_profile_accepts_multipart(schema):
+    """Alone, too."""
+    with serve(schema, port=0, access=Access(profile="draft")) as server:
+        assert merge(read_parts(ask(server, TEXT, OLDER))) == {"data": WHOLE}
+
+
 def test_get_allows_queries_only(schema):
     """As without parts."""
     headers = {"accept": OLDER}

@@ -45,6 +45,21 @@ def test_an_unknown_id_is_not_found(node_id):
     assert load_snapshot_population().find_node(node_id) is None
 
 
+def test_writing_to_a_copy_leaves_the_original_unchanged():
+    """Two rows of a copy are swapped in all columns."""
+    columns = load_snapshot_population()
+    copied = columns.copy_writable()
+    one, other = 3, 3000
+    before = copied[one], copied[other]
+    copied.swap_rows(one, other)
+    assert (copied[other], copied[one]) == before
+    assert (columns[one], columns[other]) == before
+    for row, repository in ((other, before[0]), (one, before[1])):
+        assert copied.find_row(repository.full_name) == row
+        owned = copied.find_owned_rows(copied.owners.find_place(repository.owner.login))
+        assert sorted(owned) == list(owned)
+
+
 def test_a_population_has_counts_and_frames_without_the_cap():
     """For comparison with a harvest."""
     assert load_snapshot_population().count("stars:>1000") == 3024

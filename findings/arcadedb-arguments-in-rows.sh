@@ -5,7 +5,7 @@
 # that no type has is refused.
 # What happens: as a root field the list has the books of that title. In the rows of authors all books
 # of each author come, without an error: who counts the authors of a title by it gets each of them.
-# A reserved `where:` of conditions is ignored there, too. `{ books { titel } }` is a list of nulls,
+# A reserved `where:` of conditions is ignored there, too. `{ books { titles } }` is a list of nulls,
 # so that a misspelled column looks like one without values.
 # Versions: arcadedb-embedded 26.10.2.post1 (with its own Java), Python 3.11.
 set -euo pipefail
@@ -64,7 +64,7 @@ for given in ('title: "b3"', "where: \"title = 'b3'\""):
     rows = ask("{ authors { name books(%s) { title } } }" % given)
     found = {row["name"]: sorted(book["title"] for book in row["books"]) for row in rows}
     assert found == {"a1": ["b2", "b4"], "a2": ["b1", "b3"]}, found
-assert ask("{ books { titel } }") == [{"titel": None}] * 4
+assert ask("{ books { titles } }") == [{"titles": None}] * 4
 database.close()
 PYTHON
 venv/bin/python run.py 2>log || { cat log; exit 1; }

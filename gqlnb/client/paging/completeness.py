@@ -186,7 +186,6 @@ def _verify_end(cursor: ListCursor, following: object, *, cut: bool) -> str | No
     A full page is followed by a request for the next one, which must be empty: there are endpoints
     that compute ``hasNextPage`` from an estimated count, or do not compute it at all. So is a page
     beside a larger count: Datasette 2.2 reports the end of 2,350 rows after none or a few of them.
-    So is a first page of 100 rows, or another usual limit, where more were requested.
     """
     place, evidence, field = cursor.place, cursor.evidence, cursor.field
     last = detect_offset_format(following, place.received)
@@ -197,7 +196,7 @@ def _verify_end(cursor: ListCursor, following: object, *, cut: bool) -> str | No
     is_short = is_counted and cursor.got != evidence.total and not is_at_cap
     evidence.is_verifying = evidence.is_probing = (
         field.outer is None
-        and (is_short if is_counted else cursor.is_likely_full)
+        and (is_short if is_counted else cursor.has_full_page)
         and (evidence.last_length > 0 or place.pages == 1)
         and not (cut or field.is_bounded or field.backward)
         and cursor.reachable
@@ -220,7 +219,6 @@ def _follow_number(
     # A sign of the end that a further page contradicted says nothing of the pages after it, either.
     more = None if evidence.pages_after_end else _read_has_more(cursor, page)
     size, length, full = place.requested_size, evidence.last_length, cursor.has_full_page
-    is_full = cursor.is_likely_full
     if more is False and cursor.field.has_separate_lists:
         # It may describe another of the lists. After an empty or a short page there is no doubt.
         more = None if any(is_likely_truncated(each, size) for each in evidence.lengths) else False
@@ -237,7 +235,7 @@ def _follow_number(
         over = not (full or first or any(each.repeated for each in cursor.filters))
     # There are endpoints that declare such a sign and never fill it, even beside a larger count.
     can_verify = can_verify and cursor.reachable and not cut and place.pages == 1
-    evidence.is_verifying = more is False and can_verify and (is_full if left is None else left > 0)
+    evidence.is_verifying = more is False and can_verify and (full if left is None else left > 0)
     if (more is False and not evidence.is_verifying) or (more is None and over):
         return COMPLETE
     if length == 0:
@@ -258,6 +256,37 @@ def _follow_number(
     place.advance(page)
     undecided = evidence.is_probing and not cursor.reachable
     return MAY_CONTINUE if undecided else cursor.unreachable
+
+
+def may_be_bounded(
+    field: PagedField, page: object, size: int | None, *, filled: int = 0, left: object = None
+) -> bool:
+    """Return whether a page may lack the rows behind it though it says that none follow.
+
+    Endpoints that return 100 rows at most, say, may compare them with the size that was requested
+    to say whether others follow. What a request for as many rows as came says can be believed.
+
+    Parameters
+    ----------
+    field, page
+        A paged field, and its page.
+    size
+        The number of rows that was requested.
+    filled
+        The largest number of rows that came as requested; 0 for the first page.
+    left
+        The number of rows from this page on, if the endpoint counts them.
+    """
+    if size is None or not isinstance(page, dict):
+        return False
+    length = max((len(page.get(each.key) or ()) for each in field.items), default=0)
+    more = get_at_path(page, field.info.more) if field.info.more else None
+    cursor = get_at_path(page, field.info.cursor) if field.info.cursor else None
+    if field.info.meaning in {"flag", "last"} and more is not None:
+        is_end = bool(more) == (field.info.meaning == "last")
+    else:
+        is_end = field.kind == "cursor" and not field.info.is_of_row and not cursor
+    return is_end and length != left and max(1, filled) <= length < size
 
 
 def _read_has_more(cursor: ListCursor, page: Mapping[str, object]) -> bool | None:

@@ -398,7 +398,9 @@ class Crawler:
         if has_size_error(result.errors):
             if self._refuse_growth(request, result.errors) or self._shrink_pages(request):
                 return
-        elif not self.begun and self._repeat_first(result):
+        elif not self.begun and (
+            self._repeat_first(result) or self._sizes.lower_first(result.data)
+        ):
             return
         else:
             self._sizes.grow_back()
@@ -644,7 +646,7 @@ class Crawler:
                 cursor, "the endpoint returned a different object than the one requested"
             )
             return
-        if self._is_misplaced(cursor, page, size):
+        if self._is_refused(cursor, page, size):
             self._open.append(cursor)
             return
         if cursor.is_grown and size is not None:
@@ -672,8 +674,12 @@ class Crawler:
         self._open.append(cursor)
         return True
 
-    def _is_misplaced(self, cursor: ListCursor, page: Mapping[str, Any], size: int | None) -> bool:
-        """Return whether a page is not the next one, and is now requested in another way."""
+    def _is_refused(self, cursor: ListCursor, page: Mapping[str, Any], size: int | None) -> bool:
+        """Return whether a page is not the next one, or too short; it is requested otherwise."""
+        is_verified = cursor.evidence.is_verifying  # by a larger page, which tells
+        if size is not None and not is_verified and self._sizes.may_cut(cursor, page, size):
+            self._sizes.refuse_size(cursor.field, size, ())
+            return True
         if cursor.field.kind == "page":
             return cursor.check_numbering(page)  # they are counted from 1: page 1 was the first one
         is_rounded = cursor.is_rounded_down(page, size)

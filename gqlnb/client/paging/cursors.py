@@ -22,7 +22,7 @@ from gqlnb.document.paging_conventions import (
     get_at_path,
 )
 from gqlnb.document.selections import ADDED_PREFIX
-from gqlnb.document.suspect_lists import SMALLEST_BOUND, find_objects, is_long_limit
+from gqlnb.document.suspect_lists import SMALLEST_BOUND, find_objects
 from gqlnb.result.paging_report import NO_CURSOR
 
 if TYPE_CHECKING:
@@ -784,16 +784,6 @@ class ListCursor:
         """Whether the last page has as many items as were requested."""
         size = self.place.requested_size
         return size is not None and self.evidence.last_length >= size
-
-    @property
-    def is_likely_full(self) -> bool:
-        """Whether the last page has as many items as were requested, or as the endpoint returns.
-
-        Endpoints that return at most 100 items, say, may compare them with the size that was
-        requested to say whether others follow.
-        """
-        was_first = self.place.pages == 1 or self.evidence.pages_after_end > 0
-        return self.has_full_page or (was_first and is_long_limit(self.evidence.last_length))
 
     @property
     def same_page(self) -> bool:

@@ -7,7 +7,10 @@ from collections import Counter
 from sys import maxsize
 from typing import TYPE_CHECKING, Any
 
+from gqlnb.client.paging.completeness import may_be_bounded
+from gqlnb.document.paging_conventions import get_at_path
 from gqlnb.document.paging_plan import DEFAULT_PAGE_SIZE
+from gqlnb.document.suspect_lists import is_default_limit, is_long_limit
 from gqlnb.errors import TransportError
 
 if TYPE_CHECKING:
@@ -86,6 +89,7 @@ class PageSizes:
         self._endpoint_maximum = most
         self._limits: dict[PagedField, int] = {}  # found by asking for more
         self._accepted: dict[PagedField, int] = {}
+        self._filled: dict[PagedField, int] = {}  # by as many items
         self._row_bytes: dict[PagedField, int] = {}
         self._further_pages: Counter[PagedField] = Counter()  # pages after the first of their list
         self.base_sizes: dict[PagedField, int | None] = {}
@@ -212,6 +216,8 @@ class PageSizes:
         answer_bytes, seconds = cost
         self._further_pages[field] += 1
         self._accepted[field] = max(size, self._accepted.get(field, 0))
+        if count >= size:
+            self._filled[field] = max(size, self._filled.get(field, 0))
         if goes_on and self.is_grown(field, size) and count < (self.get_size(field) or 0):
             # Some services return a small page if too many items are requested.
             self._limits[field] = self.get_size(field) or size
@@ -225,6 +231,32 @@ class PageSizes:
         """Return whether a size is larger than the base size of its field."""
         base = self.get_size(field)
         return size is not None and base is not None and size > base
+
+    def may_cut(self, cursor: ListCursor, page: object, size: int) -> bool:
+        """Return whether a larger page than those before it may have ended its list too early."""
+        field, total = cursor.field, cursor.evidence.total
+        filled = max(self.get_size(field) or 1, self._filled.get(field, 0))
+        left = None if total is None else total - cursor.place.next_item
+        return self.is_grown(field, size) and may_be_bounded(
+            field, page, size, filled=filled, left=left
+        )
+
+    def lower_first(self, data: object) -> bool:
+        """Lower sizes to the length of first pages that may be cut; return whether any was."""
+        is_lowered = False
+        for field, size in self.base_sizes.items():
+            page = get_at_path(data, field.steps)
+            total = get_at_path(page, field.total) if field.total else None
+            is_free = field.outer is None and field not in self._fixed and not self._is_chosen
+            if not is_free or not may_be_bounded(field, page, size, left=total):
+                continue
+            length = max(len(page.get(each.key) or ()) for each in field.items)
+            # By chance few lists are as long as services cut them, and as their size is larger.
+            is_added = self._text_sizes[field] is None
+            if is_default_limit(length) if is_added else is_long_limit(length):
+                self.base_sizes[field] = length
+                is_lowered = True
+        return is_lowered
 
     def refuse_size(self, field: PagedField, size: int, messages: Iterable[str]) -> None:
         """Take the limit that the refusal of a page size names, or else a size that worked."""

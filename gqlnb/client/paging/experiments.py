@@ -253,6 +253,7 @@ class RoleSearch:
         self._is_end_proved = False  # whether that holds for usual lengths, too
         self._weak_end: str | None = None  # the same, if nothing speaks against it
         self._other_rows: str | None = None  # an argument that gave other rows
+        self._is_unclear = False  # whether rows that look alike hide what it is
         self._refuted: set[ArgumentLeaf] = set()  # shown not to be sizes
         self._tried_cursors: set[ArgumentLeaf] = set()
 
@@ -466,7 +467,7 @@ class RoleSearch:
         count = self.counts.get(self.larger_count or "")
         if count is not None and length < count:
             is_end, reason = False, f"`{self.larger_count}` counts {count}, and {reason}"
-        elif self._other_rows is not None:
+        elif (self._is_unclear or self._other_rows is not None) and length != count:
             is_end, reason = False, f"{reason}, and `{self._other_rows}` brings other rows"
         # A larger page with the same number has other rows, which may look alike.
         others = (leaf.value or 0 for leaf in self._numbers if leaf is not size and leaf.is_written)
@@ -528,10 +529,9 @@ class RoleSearch:
         may_be_length = count_longest(other) == value < self.length
         if may_be_length and (yield from self._is_length(leaf, value)):
             return None  # of a page whose number is written, shorter ones move
-        # Of so few rows the next page looks shifted by one, and a shift looks like the next page.
-        if self.length <= (1 if self._grown is None else LONGEST_AMBIGUOUS) and count_rows(other):
-            self._other_rows = self._other_rows or leaf.name
-            return None
+        ambiguous = 1 if self._grown is None else LONGEST_AMBIGUOUS
+        if self.length <= ambiguous and count_rows(other):
+            return (yield from self._read_few_rows(leaf, value))
         if self.length > 1 and begins_with(other, slice_rows(self.rows, 1)):
             return (yield from self._read_shift(leaf, value, other))
         is_named = leaf.name in self._given or is_named_after(leaf.name, PLACE_WORDS)
@@ -561,6 +561,25 @@ class RoleSearch:
             if more is None or count_longest(more) != longer:
                 return False
         return True
+
+    def _read_few_rows(self, leaf: ArgumentLeaf, value: int) -> Steps[Finding | None]:
+        """Tell an offset from a page number, by a larger page.
+
+        They are the same for pages of one row, and so are pages of two rows that overlap.
+        """
+        size, grown = self._size, self._grown
+        # Rows that look alike come again on other pages, too; so may the one row of a later page.
+        is_later = self.length == 1 and leaf.is_written and (leaf.value or 0) > 1
+        has_twins = not have_distinct_rows(grown or {})
+        self._is_unclear = has_twins or (is_later and not self.suspect.ids)
+        if size is not None and grown is not None and not self._is_unclear:
+            other = yield from self._try({size: self._grown_size, leaf: value})
+            if other and begins_with(other, slice_rows(grown, 1)):
+                return self._build_finding("offset", leaf, value - 1)
+            if other and count_rows(other) and are_disjoint(grown, other):
+                return self._build_finding("page", leaf, value - 1)
+        self._other_rows = self._other_rows or leaf.name
+        return None
 
     def _read_other_rows(
         self, leaf: ArgumentLeaf, value: int, other: Rows, *, is_named: bool

@@ -237,13 +237,14 @@ def test_a_list_that_grows_faster_than_it_is_read_is_given_up(cap):
 
     def grow() -> None:
         assert endpoint.requests < 500
-        start, more = len(endpoint.rows), 25 if cap else 200
-        endpoint.rows |= {f"r{n}": n for n in range(start, start + more)}
+        start, more = len(endpoint.rows), 25 if cap else 2000
+        # Another dictionary, as other requests read this one.
+        endpoint.rows = endpoint.rows | {f"r{n}": n for n in range(start, start + more)}
 
     endpoint.drift = grow
     options: dict[str, Any] = {
         "slice": Slice(column="at", cap=cap),
-        "page_size": 20 if cap else 100,
+        "page_size": 20 if cap else 1000,
     }
     with gqlnb.serve(endpoint.build_schema(), port=0) as server, Client(server.url) as client:
         found = harvest_quietly(client, endpoint.query, **options)

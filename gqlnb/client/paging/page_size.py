@@ -247,12 +247,12 @@ class PageSizes:
         for field, size in self.base_sizes.items():
             page = get_at_path(data, field.steps)
             total = get_at_path(page, field.total) if field.total else None
-            is_free = field.outer is None and field not in self._fixed and not self._is_chosen
+            is_free = field.outer is None and field not in self._fixed
             if not is_free or not may_be_bounded(field, page, size, left=total):
                 continue
             length = max(len(page.get(each.key) or ()) for each in field.items)
             # By chance few lists are as long as services cut them, and as their size is larger.
-            is_added = self._text_sizes[field] is None
+            is_added = self._text_sizes[field] is None and not self._is_chosen
             if is_default_limit(length) if is_added else is_long_limit(length):
                 self.base_sizes[field] = length
                 is_lowered = True

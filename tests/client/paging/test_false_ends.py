@@ -688,6 +688,10 @@ def test_an_end_beside_100_rows_of_a_larger_size_proves_nothing(size, count, pos
     assert read_rows(result) == build_rows(count)
     assert result.report.complete or count > 100
     assert result.report.requests == 1 or count >= 100
+    result = fetch(
+        sdl, resolve, "query ($n: Int = 1) { rows(first: $n) { nodes { id } } }", page_size=size
+    )
+    assert read_rows(result) == build_rows(count)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import { addCommands } from "./panel_commands.js";
 import { SchemaTree } from "./panel_schema.js";
 import { ICON, STYLE, make } from "./panel_style.js";
 
-const AGAIN = 150; // ms between two questions about what a thread of the kernel works on
+const AGAIN = 150; // ms until a thread is asked again how far it is, or a pressed panel is drawn again
 const PATIENCE = 300; // ms until a busy kernel is said
 const NO_KERNEL = "Open a notebook, and choose its kernel: the panel shows what it knows.";
 const NOT_LOADED = "gqlnb is not loaded in this kernel.";
@@ -113,6 +113,12 @@ class Panel {
   }
 
   show() {
+    clearTimeout(this.later);
+    // A button that is replaced between press and release would not be clicked.
+    if (this.widget.node.matches(":active")) {
+      this.later = setTimeout(() => this.show(), AGAIN);
+      return;
+    }
     const { reason = "", endpoints } = this.state;
     const focused = this.widget.node.contains(document.activeElement) && document.activeElement;
     const views = { Endpoints: () => this.endpoints(), Schema: () => this.schema.show(), History: () => this.history() };

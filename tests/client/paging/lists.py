@@ -2,17 +2,45 @@
 
 from __future__ import annotations
 
+import re
 import warnings
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gqlnb import Client, Result, Schema
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-__all__ = ["assert_whole", "build_client", "build_page", "build_rows", "fetch", "read_rows"]
+    from collections.abc import Iterable
 
 MOST_REQUESTS = 60  # of one test
+USUAL_TYPES = {  # each may have fields of those below it
+    "Edges": "{ edges: [Edge!]! pageInfo: PageInfo! }",
+    "Nodes": "{ nodes: [Row!]! pageInfo: PageInfo! }",
+    "Items": "{ items: [Row!]! }",
+    "Edge": "{ cursor: String! node: Row! }",
+    "PageInfo": "{ hasNextPage: Boolean! endCursor: String }",
+    "Row": "{ id: ID! }",
+}
+
+
+def complete_sdl(sdl: str) -> str:
+    """Return an SDL with the usual types that it names and does not define.
+
+    What comes before the first definition are fields of the root.
+    """
+    definition = r"\b(?=(?:type|interface|input|enum|union|scalar) \w)"
+    fields, *types = re.split(definition, sdl.strip(), maxsplit=1)
+    if fields:
+        sdl = " ".join([f"type Query {{ {fields} }}", *types])
+    for name, body in USUAL_TYPES.items():
+        if re.search(rf"\b{name}\b", sdl) and f"type {name} " not in sdl:
+            sdl += f" type {name} {body}"
+    return sdl
+
+
+def fail(message: str) -> Any:
+    """Raise an error with this message, as a resolver does."""
+    raise ValueError(message)
 
 
 def build_rows(count: int) -> list[dict[str, str]]:
@@ -35,28 +63,39 @@ def build_page(rows: list[Any], start: Any, size: int, **members: Any) -> dict[s
     return {**lists, **counts, "pageInfo": info, **members}
 
 
-def build_client(sdl: str, resolve: Callable[..., Any], types: Any = None) -> Client:
-    """Return a client of a schema whose root fields have one resolver, which gets the arguments."""
+def build_client(sdl: str, resolve: Any, types: Any = None) -> Client:
+    """Return a client of a schema of lists.
+
+    Parameters
+    ----------
+    sdl
+        The SDL, or its parts that :func:`complete_sdl` does not know.
+    resolve
+        The resolver of all fields of the root, which gets the arguments; or a dict of them by name.
+    types
+        The resolvers of other types.
+    """
     asked = 0
 
-    def count(_root: Any, args: dict[str, Any], _context: Any) -> Any:
+    def count(name: str, _root: Any, args: dict[str, Any], _context: Any) -> Any:
         nonlocal asked
         asked += 1
         assert asked <= MOST_REQUESTS, f"too many requests, the last with {args}"
-        return resolve(args)
+        return (resolve[name] if isinstance(resolve, dict) else resolve)(args)
 
-    fields = dict.fromkeys(Schema(sdl).graphql.query_type.fields, count)
+    sdl = complete_sdl(sdl)
+    names = resolve if isinstance(resolve, dict) else Schema(sdl).graphql.query_type.fields
+    fields = {name: partial(count, name) for name in names}
     return Client(Schema(sdl, {"Query": fields, **(types or {})}))
 
 
-def fetch(
-    sdl: str, resolve: Callable[..., Any], text: str, types: Any = None, **options: Any
-) -> Result:
-    """Return all pages of a query, without the warning of an incomplete result."""
+def fetch(sdl: str, resolve: Any, text: str, types: Any = None, **options: Any) -> Result:
+    """Return all pages of a query, without the warning that only an incomplete result has."""
     client = build_client(sdl, resolve, types)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return client.execute_all(text, progress=False, **options)
+    with warnings.catch_warnings(record=True, action="always") as said:
+        result = client.execute_all(text, progress=False, **options)
+    assert not (result.report.complete and said), said
+    return result
 
 
 def read_rows(result: Result) -> list[Any]:
@@ -67,7 +106,12 @@ def read_rows(result: Result) -> list[Any]:
     return [row.get("node", row) for row in page]
 
 
+def read_numbers(result: Result) -> list[int]:
+    """Return the numbers in the identifiers or names of the rows."""
+    return [int((row.get("id") or row["name"]).removeprefix("n")) for row in read_rows(result)]
+
+
 def assert_whole(result: Result, numbers: Iterable[int]) -> None:
-    """Assert that exactly the rows with these identifiers came, and that the report says so."""
-    assert [int(row["id"]) for row in read_rows(result)] == [*numbers]
+    """Assert that exactly the rows with these numbers came, and that the report says so."""
+    assert read_numbers(result) == [*numbers]
     assert result.report.complete, result.report.doubts

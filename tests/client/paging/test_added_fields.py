@@ -6,20 +6,21 @@ from typing import Any
 
 import pytest
 
-from tests.client.paging.lists import build_page, read_rows
+from tests.client.paging.lists import build_page, fail, read_rows
 from tests.client.paging.lists import fetch as fetch_result
 
 ROWS = [{"id": f"n{n}", "name": f"n{n}"} for n in range(130)]
 INFO = "pageInfo: Info! } type Info { hasNextPage: Boolean endCursor: String }"
-NUMBERED = "type Query { rows(page: Int, perPage: Int): Page }"
-FOLLOWED = "type Query { rows(first: Int, after: String, last: Int): Page }"
+NUMBERED = "rows(page: Int, perPage: Int): Page"
+FOLLOWED = "rows(first: Int, after: String, last: Int): Page"
 ROW = "type Row { id: ID! name: String }"
+PAGE_TEXT = "{ rows(perPage: 20) { items { name } } }"
+NODES_TEXT = "{ rows(first: 20) { nodes { name } } }"
 
 
 def deny(*_: Any) -> Any:
     """Fail for a field."""
-    msg = "not allowed"
-    raise ValueError(msg)
+    fail("not allowed")
 
 
 def fetch(sdl: str, resolve: Any, text: str, types: Any = None) -> tuple[list[str], Any]:
@@ -41,9 +42,7 @@ def test_pages_are_numbered_by_their_rows_without_identifiers():
         return build_page(ROWS, start, 20, hasNextPage=start + 20 < 130)
 
     sdl = f"{NUMBERED} type Page {{ items: [Row!]! hasNextPage: Boolean }} {ROW}"
-    names, result = fetch(
-        sdl, resolve, "{ rows(perPage: 20) { items { name } } }", {"Row": {"id": deny}}
-    )
+    names, result = fetch(sdl, resolve, PAGE_TEXT, {"Row": {"id": deny}})
     assert len(set(names)) == len(names) == 130
     assert result.report.complete
 
@@ -54,9 +53,7 @@ def test_a_page_that_comes_again_ends_a_list_without_identifiers(key):
     sdl = f"{NUMBERED} type Page {{ items: [Row] hasNextPage: Boolean }}"
     sdl += f" type Row {{ {key} name: String }}"
     page = {"items": ROWS[:20], "hasNextPage": True}
-    names, result = fetch(
-        sdl, lambda _args: page, "{ rows(perPage: 20) { items { name } } }", {"Row": {"id": deny}}
-    )
+    names, result = fetch(sdl, lambda _args: page, PAGE_TEXT, {"Row": {"id": deny}})
     assert len(set(names)) == 20
     assert not result.report.complete
 
@@ -70,9 +67,7 @@ def test_rows_that_move_are_noticed_without_identifiers():
         return cut_from(args, ROWS if len(asked) < 4 else ROWS[::-1])
 
     sdl = f"{FOLLOWED} type Page {{ nodes: [Row!]! {INFO} {ROW}"
-    names, result = fetch(
-        sdl, resolve, "{ rows(first: 20) { nodes { name } } }", {"Row": {"id": deny}}
-    )
+    names, result = fetch(sdl, resolve, NODES_TEXT, {"Row": {"id": deny}})
     assert len(set(names)) < 130
     assert not result.report.complete
 
@@ -81,7 +76,7 @@ def test_an_added_field_that_fails_on_a_later_page_costs_no_row():
     """The page is requested again without it."""
     sdl = f"{FOLLOWED} type Page {{ nodes: [Row!]! {INFO} type Row {{ name: String ref: ID! }}"
     ref = {"ref": lambda row, *_: deny() if row["name"] == "n77" else row["id"]}
-    names, result = fetch(sdl, cut_from, "{ rows(first: 20) { nodes { name } } }", {"Row": ref})
+    names, result = fetch(sdl, cut_from, NODES_TEXT, {"Row": ref})
     assert names == [row["name"] for row in ROWS]
     assert result.report.complete
     assert not result.errors
@@ -90,12 +85,11 @@ def test_an_added_field_that_fails_on_a_later_page_costs_no_row():
 def test_what_says_whether_pages_follow_is_requested_although_it_fails():
     """The cursor beside it brings the other pages."""
     sdl = f"{FOLLOWED} type Page {{ nodes: [Row!]! {INFO} {ROW}"
-    text = "{ rows(first: 20) { nodes { name } } }"
 
     def resolve(args: dict[str, Any]) -> dict[str, Any]:
         return {**cut_from(args), "pageInfo": {"endCursor": str(int(args.get("after") or 0) + 20)}}
 
-    names, result = fetch(sdl, resolve, text, {"Info": {"hasNextPage": deny}})
+    names, result = fetch(sdl, resolve, NODES_TEXT, {"Info": {"hasNextPage": deny}})
     assert names == [row["name"] for row in ROWS]
     assert not result.report.complete
 
@@ -110,7 +104,7 @@ def test_rows_that_come_again_behind_a_short_page_are_no_rounded_offset(share, s
         page = enumerate(ROWS[start : start + (args.get("take") or 20)], start)
         return {"items": [row for number, row in page if number % share]}
 
-    sdl = f"type Query {{ rows(skip: Int, take: Int): Page }} type Page {{ items: [Row] }} {ROW}"
+    sdl = f"rows(skip: Int, take: Int): Page type Page {{ items: [Row] }} {ROW}"
     names, result = fetch(sdl, resolve, f"{{ rows{size} {{ items {{ name }} }} }}")
     assert set(names) == {row["name"] for n, row in enumerate(ROWS) if n % share} or not (
         result.report.complete
@@ -126,18 +120,15 @@ def test_a_written_offset_that_is_rounded_down_loses_no_row_silently(start):
         begin = (args.get("skip") or 0) // size * size
         return build_page(ROWS, begin, size, hasNextPage=begin + size < 130)
 
-    sdl = "type Query { rows(skip: Int, take: Int): Page }"
-    sdl += " type Page { items: [Row] hasNextPage: Boolean }"
-    names, result = fetch(
-        f"{sdl} {ROW}", resolve, f"{{ rows(take: 20, skip: {start}) {{ items {{ name }} }} }}"
-    )
+    sdl = "rows(skip: Int, take: Int): Page type Page { items: [Row] hasNextPage: Boolean }"
+    text = f"{{ rows(take: 20, skip: {start}) {{ items {{ name }} }} }}"
+    names, result = fetch(f"{sdl} {ROW}", resolve, text)
     assert set(names) >= {row["name"] for row in ROWS[start:]} or not result.report.complete
 
 
 def test_counts_of_two_objects_are_not_one_count():
     """Aliases of one field with other arguments."""
-    sdl = f"type Query {{ rows(word: String, page: Int): Page }} {ROW}"
-    sdl += " type Page { total: Int items: [Row] }"
+    sdl = f"rows(word: String, page: Int): Page type Page {{ total: Int items: [Row] }} {ROW}"
 
     def resolve(args: dict[str, Any]) -> dict[str, Any]:
         rows = [{"id": f"{args['word']}{n}", "name": f"{args['word']}{n}"} for n in range(100)]
@@ -151,8 +142,8 @@ def test_counts_of_two_objects_are_not_one_count():
 
 def test_a_variable_without_a_value_keeps_the_default_of_its_argument():
     """All of it: the size is no more than a part."""
-    sdl = """input Paging { first: Int after: String tag: String }
-    type Query { rows(paging: Paging = { first: 20, tag: "a" }): Page }"""
+    sdl = """rows(paging: Paging = { first: 20, tag: "a" }): Page
+    input Paging { first: Int after: String tag: String }"""
 
     def resolve(args: dict[str, Any]) -> dict[str, Any]:
         paging = args.get("paging") or {}
@@ -178,14 +169,12 @@ def test_an_empty_page_behind_a_number_that_is_no_offset_is_doubted():
         return {"nodes": late, "pageInfo": info}
 
     sdl = f"{FOLLOWED} type Page {{ nodes: [Row!]! {INFO} {ROW}"
-    names, result = fetch(sdl, resolve, "{ rows(first: 20) { nodes { name } } }")
+    names, result = fetch(sdl, resolve, NODES_TEXT)
     assert len(names) < 130
     assert not result.report.complete
 
 
-EDGES = f"""{FOLLOWED} type Page {{ edges: [Edge!]! pageInfo: Info! }} {ROW}
-type Edge {{ cursor: String! node: Row! }}
-type Info {{ hasNextPage: Boolean! endCursor: String }}"""
+EDGES = f"{FOLLOWED.replace('Page', 'Edges')} {ROW}"
 EDGES_TEXT = "{ rows(first: 20) { edges { node { name } } } }"
 
 
@@ -193,9 +182,8 @@ def cut_edges(args: dict[str, Any]) -> dict[str, Any]:
     """Return a page behind the cursor of a row."""
     after = args.get("after")
     start = len(ROWS) - 1 if args.get("last") else int(after[1:]) + 1 if after else 0
-    edges = [
-        {"cursor": f"c{n}", "node": row} for n, row in enumerate(ROWS[start : start + 20], start)
-    ]
+    page = enumerate(ROWS[start : start + 20], start)
+    edges = [{"cursor": f"c{n}", "node": row} for n, row in page]
     info = {"hasNextPage": start + 20 < len(ROWS), "endCursor": edges[-1]["cursor"]}
     return {"edges": edges, "pageInfo": info}
 
@@ -231,7 +219,7 @@ def test_a_list_that_fails_later_does_not_go_back_to_its_second_page():
 
 def test_an_alias_in_another_selection_of_page_info_stays_apart():
     """What is added to one selection would be another field than its name in the other."""
-    sdl = "type Query { rows(first: Int, after: String): Page } type Page { nodes: [Row!]! "
+    sdl = "rows(first: Int, after: String): Page type Page { nodes: [Row!]! "
     sdl += INFO.replace("endCursor", "startCursor: String endCursor") + ROW
     text = """{ rows { nodes { name } pageInfo { hasNextPage } ...more } }
       fragment more on Page { pageInfo { endCursor: startCursor } }"""

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from gqlnb import Client, Schema
+from gqlnb import Client
 from tests.client.paging.lists import build_client, build_rows, fetch
 
 SDL = """
-type Query { rows(count: Boolean, limit: Int, page: Int): Page! }
-type Page { docs: [Row!]!, hasNextPage: Boolean!, totalDocs: Int } type Row { id: Int! }
+rows(count: Boolean, limit: Int, page: Int): Page!
+type Page { docs: [Row!]!, hasNextPage: Boolean!, totalDocs: Int }
 """
 COUNT = 137
 
@@ -20,8 +20,8 @@ def build_docs(args: dict[str, Any], late: int, count: int = COUNT, size: int = 
     """Return a page of a list in the shape of Payload 3, whose later pages begin late."""
     size, page = args.get("limit") or size, args.get("page") or 1
     start = (page - 1) * (size + late)
-    docs = [{"id": row} for row in range(start, min(start + size, count))]
     total = count if args.get("count") else None
+    docs = build_rows(count)[start : start + size]
     return {"docs": docs, "hasNextPage": start + size < count, "totalDocs": total}
 
 
@@ -51,20 +51,18 @@ def test_an_answer_without_the_count_is_taken_as_it_is():
     assert build_late_client(0).execute_all(query).report.expected is None
 
 
-NESTED = """
-type Query { people: [Person!]!, person(id: Int!): Person }
-type Person { id: Int!, rows(count: Boolean, limit: Int, page: Int): Page! }
-type Page { docs: [Row!]!, hasNextPage: Boolean!, totalDocs: Int } type Row { id: Int! }
-"""
+NESTED = "people: [Person!]!, person(id: Int!): Person type Person { id: Int! " + SDL.replace(
+    "Page!", "Page! }", 1
+)
 
 
 @pytest.mark.parametrize(("late", "got"), [(0, 25), (1, 23)])
 def test_left_out_rows_of_lists_in_rows_are_noticed(late: int, got: int) -> None:
     """As of the `join` fields of Payload 3.90, whose counts come on request only."""
     rows = {"rows": lambda root, args, _: build_docs(args, late, 10 * root["id"] + 5, 10)}
-    people = {"people": lambda *_: [{"id": 2}], "person": lambda _root, args, _context: args}
-    client = Client(Schema(NESTED, {"Query": people, "Person": rows}))
-    result = client.execute_all("{ people { id rows(limit: 10) { docs { id } } } }", progress=False)
+    people = {"people": lambda _: [{"id": 2}], "person": lambda args: args}
+    text = "{ people { id rows(limit: 10) { docs { id } } } }"
+    result = fetch(NESTED, people, text, {"Person": rows})
     (person,) = result.data["people"]
     assert len(person["rows"]["docs"]) == got
     assert [*person["rows"]] == ["docs"]
@@ -72,8 +70,7 @@ def test_left_out_rows_of_lists_in_rows_are_noticed(late: int, got: int) -> None
 
 
 PAGES = """
-type Query { rows(first: Int, after: String): Rows! }
-type Rows { pageInfo: PageInfo! %s } type Row { n: Int! }
+rows(first: Int, after: String): Page! type Page { pageInfo: PageInfo! %s } type Row { n: Int! }
 type PageInfo { count: Int! hasNextPage: Boolean! endCursor: String } type Edge { node: Row! }
 """
 
@@ -115,9 +112,7 @@ def test_a_count_in_page_info_may_be_of_the_page_or_of_the_rest(
 
 def test_a_total_in_the_page_info_of_lists_in_rows_is_compared():
     """As sqlalchemy-relay-pagination 0.1 has it."""
-    sdl = """type Query { people: [Person!]! } type Row { id: ID! }
-      type Person { rows(first: Int, after: String): Rows! }
-      type Rows { nodes: [Row!]! pageInfo: PageInfo! }
+    sdl = """people: [Person!]! type Person { rows(first: Int, after: String): Nodes! }
       type PageInfo { totalCount: Int hasNextPage: Boolean! endCursor: String }"""
     info = {"totalCount": 130, "hasNextPage": False, "endCursor": "49"}
     page = {"nodes": build_rows(50), "pageInfo": info}
@@ -143,7 +138,7 @@ def test_rows_behind_a_value_that_others_share_are_noticed():
 )
 def test_a_count_is_of_the_list_that_goes_on(fields, args, key, facets):
     """And not of a short list beside it, such as the facets of a search."""
-    sdl = f"""type Query {{ rows({args}): Page! }} type Row {{ {key}name: String! }}
+    sdl = f"""rows({args}): Page! type Row {{ {key}name: String! }}
     type Page {{ total: Int! items: [Row!]! facets: [Row!]! }}"""
 
     def resolve(args: dict[str, Any]) -> dict[str, Any]:
@@ -166,7 +161,7 @@ def test_a_count_is_of_the_list_that_goes_on(fields, args, key, facets):
 @pytest.mark.parametrize("made", [5, 8])
 def test_a_count_is_not_of_the_facets_where_a_size_allows_all_rows(made, cap, args, facets):
     """Where none does, it may be of either list, as of the cut one here."""
-    sdl = f"""type Query {{ rows{args}: Page! }} type Row {{ id: ID! name: String! }}
+    sdl = f"""rows{args}: Page! type Row {{ id: ID! name: String! }}
     type Page {{ total: Int! items: [Row!]! facets: [Row!]! }}"""
     rows = [{"id": f"r{n}", "name": f"n{n}"} for n in range(10)]
 

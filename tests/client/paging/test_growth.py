@@ -8,64 +8,56 @@ from typing import Any
 import pytest
 
 from gqlnb import Client, Schema
-from tests.client.paging.lists import build_page, build_rows, fetch
+from tests.client.paging.lists import (
+    assert_whole,
+    build_page,
+    build_rows,
+    complete_sdl,
+    fail,
+    fetch,
+    read_rows,
+)
 
-SDL = """
-type Query { authors(first: Int = 10, after: String): Authors! }
-type Authors { nodes: [Author!]! pageInfo: PageInfo! }
-type Author { id: ID! posts: [Post!] }
-type Post { id: ID! }
-type PageInfo { hasNextPage: Boolean! endCursor: String }
-"""
 AUTHORS = 240
 MOST_QUERIES = 100  # of one request, as datasette-graphql 2.2 has it by default
-
-
-def build_client() -> Client:
-    """Return a client of a service that makes one query for each list, and refuses too many."""
-    queries = 0
-
-    def resolve_authors(_root: Any, args: dict[str, Any], _context: Any) -> dict[str, Any]:
-        nonlocal queries
-        queries = 1
-        return build_page(build_rows(AUTHORS), args.get("after"), args["first"])
-
-    def resolve_posts(author: dict[str, Any], _args: Any, _context: Any) -> list[dict[str, Any]]:
-        nonlocal queries
-        queries += 1
-        if queries > MOST_QUERIES:
-            msg = f"Query limit exceeded: {queries} > {MOST_QUERIES}"
-            raise ValueError(msg)
-        return [{"id": f"{author['id']}-{n}"} for n in range(7)]
-
-    resolvers = {"Query": {"authors": resolve_authors}, "Author": {"posts": resolve_posts}}
-    return Client(Schema(SDL, resolvers))
 
 
 @pytest.mark.parametrize("size", [10, 20, 80])
 def test_lists_in_the_rows_of_large_pages_are_not_lost(size):
     """An error that smaller pages did not have refuses the larger page, not its rows."""
-    text = f"{{ authors(first: {size}) {{ nodes {{ id posts {{ id }} }} }} }}"
-    result = build_client().execute_all(text, progress=False)
-    authors = result.data["authors"]["nodes"]
-    assert [author["id"] for author in authors] == [str(number) for number in range(AUTHORS)]
-    assert [len(author["posts"]) for author in authors] == [7] * AUTHORS
+    sdl = """rows(first: Int = 10, after: String): Nodes!
+      type Row { id: ID! posts: [Post!] } type Post { id: ID! }"""
+    queries = 0  # one for each list
+
+    def list_authors(args: dict[str, Any]) -> dict[str, Any]:
+        nonlocal queries
+        queries = 1
+        return build_page(build_rows(AUTHORS), args.get("after"), args["first"])
+
+    def list_posts(_author: Any, _args: Any, _context: Any) -> list[dict[str, str]]:
+        nonlocal queries
+        queries += 1
+        return build_rows(7) if queries <= MOST_QUERIES else fail("Query limit exceeded")
+
+    text = f"{{ rows(first: {size}) {{ nodes {{ id posts {{ id }} }} }} }}"
+    result = fetch(sdl, list_authors, text, {"Row": {"posts": list_posts}})
+    assert_whole(result, range(AUTHORS))
+    assert [len(author["posts"]) for author in read_rows(result)] == [7] * AUTHORS
     assert result.errors == ()
-    assert result.report.complete, str(result.report)
 
 
 @pytest.mark.parametrize(("count", "is_complete"), [(9_137, True), (10_150, False)])
 def test_the_largest_size_that_is_tried_is_ten_thousand(count, is_complete):
     """DataJunction 0.0.272 returns 1,000 rows, and 10,000 at most; the sizes double."""
-    sdl = "type Query { rows(limit: Int = 1000): [Row!]! } type Row { id: ID! }"
     rows = build_rows(min(count, 10_000))
+    sdl = "rows(limit: Int = 1000): [Row!]!"
     result = fetch(sdl, lambda args: rows[: args["limit"]], "{ rows { id } }")
     assert len(result.data["rows"]) == min(count, 10_000)
     assert result.report.complete == is_complete
 
 
 PAGES = """
-type Query { rows(limit: Int, page: Int, offset: Int): Rows row(id: ID!): Row }
+rows(limit: Int, page: Int, offset: Int): Rows row(id: ID!): Row
 type Rows { totalCount: Int! items: [Row!]! }
 type Row { id: Int! parts(limit: Int, page: Int, offset: Int): Parts }
 type Parts { items: [Part!]! } type Part { id: ID! label: String! }
@@ -88,14 +80,15 @@ def test_an_offset_that_counts_whole_pages_takes_sizes_that_divide_it(size):
     ]
     resolvers = {
         "Query": {
-            "rows": lambda _root, args, _context: cut(rows, args),
-            "row": lambda _root, args, _context: rows[int(args["id"])],
+            "rows": lambda _, a, __: cut(rows, a),
+            "row": lambda _, a, __: rows[int(a["id"])],
         },
         "Row": {"parts": lambda row, args, _context: cut(parts[row["id"]], args)},
     }
     inner = "parts(limit: 10) { items { id label } }"
     text = f"{{ rows(limit: {size}, offset: 0) {{ items {{ id {inner} }} }} }}"
-    result = Client(Schema(PAGES, resolvers)).execute_all(text, follow="all", progress=False)
+    client = Client(Schema(complete_sdl(PAGES), resolvers))
+    result = client.execute_all(text, follow="all", progress=False)
     items = result.data["rows"]["items"]
     assert [row["id"] for row in items] == list(range(230))
     assert [row["parts"]["items"] for row in items] == parts
@@ -104,7 +97,7 @@ def test_an_offset_that_counts_whole_pages_takes_sizes_that_divide_it(size):
 
 BOUNDED = {
     "token": ("(first: Int, nextToken: String)", "nextToken: String"),
-    "connection": ("(first: Int, after: String)", "pageInfo: Info!"),
+    "connection": ("(first: Int, after: String)", "pageInfo: PageInfo!"),
     "offset": ("(first: Int, offset: Int)", "hasMore: Boolean!"),
     "last": ("(first: Int, offset: Int)", "isLast: Boolean!"),
 }
@@ -130,12 +123,10 @@ def test_no_row_is_lost_where_the_end_is_said_of_the_size_that_was_requested(
         return {**page, "hasMore": more, "isLast": not more, "nextToken": token}
 
     arguments, sign = BOUNDED[shape]
-    sdl = f"""type Page {{ nodes: [Row!]! {sign} }} type Row {{ id: ID! }}
-      type Info {{ hasNextPage: Boolean! endCursor: String }}
-      type User {{ id: ID! rows{arguments}: Page! }}
-      type Query {{ users: [User!]! user(id: ID!): User rows{arguments}: Page! }}"""
+    sdl = f"""users: [User!]! user(id: ID!): User rows{arguments}: Page!
+      type Page {{ nodes: [Row!]! {sign} }} type User {{ id: ID! rows{arguments}: Page! }}"""
     root = {"users": lambda *_: users, "user": lambda _root, args, _context: args, "rows": resolve}
-    client = Client(Schema(sdl, {"User": {"rows": resolve}, "Query": root}))
+    client = Client(Schema(complete_sdl(sdl), {"User": {"rows": resolve}, "Query": root}))
     text = f"rows{size} {{ nodes {{ id }} }}"
     text = f"{{ users {{ id {text} }} }}" if is_nested else f"{{ {text} }}"
     with warnings.catch_warnings(action="ignore"):

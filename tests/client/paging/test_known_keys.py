@@ -41,12 +41,7 @@ def test_a_key_takes_few_bytes():
 def test_repeated_rows_are_removed_from_long_lists(monkeypatch):
     """And reported."""
     monkeypatch.setattr(cursors, "MAX_EXACT_KEYS", 20)
-    sdl = """
-    type Query { rows(first: Int, after: String): Rows! }
-    type Rows { nodes: [Row!]! pageInfo: PageInfo! }
-    type PageInfo { hasNextPage: Boolean! endCursor: String }
-    type Row { id: ID! }
-    """
+    sdl = "rows(first: Int, after: String): Nodes!"
     ids = [*range(95), 3, 50, *range(95, 100)]
     rows = [{"id": str(each)} for each in ids]
     client = build_client(sdl, lambda args: build_page(rows, args.get("after"), 10))

@@ -7,16 +7,12 @@ from typing import Any
 import pytest
 from graphql import build_schema, print_ast
 
-from gqlnb import Client, Limits, QueryError, Schema, serve
-from tests.client.paging.lists import fetch, read_rows
+from gqlnb import Client, Limits, QueryError, serve
+from tests.client.paging.lists import build_client, complete_sdl, fail, fetch, read_rows
 
 SDL = """
-type Query {{ people({arguments}): Connection! me: Me! }}
-type Me {{ people({arguments}): Connection! }}
-type Connection {{ edges: [Edge!]! pageInfo: PageInfo! {count} }}
-type Edge {{ cursor: String! node: Person! }}
-type Person {{ id: ID! age: Int }}
-type PageInfo {{ hasNextPage: Boolean! endCursor: String }}
+people({arguments}): Connection! me: Me! type Me {{ people({arguments}): Connection! }}
+type Connection {{ edges: [Edge!]! pageInfo: PageInfo! {count} }} type Row {{ id: ID! age: Int }}
 """
 BOTH = "first: Int = 10, after: String, last: Int, before: String"
 ROWS = [{"id": str(n), "age": n if n < 120 else None} for n in range(137)]
@@ -33,7 +29,7 @@ class People:
     def __init__(self, most: int = 1000, last: Any = None) -> None:
         self.most, self.last, self.asked = most, last, list[dict[str, Any]]()
 
-    def resolve(self, _root: object, args: dict[str, Any], _context: object) -> dict[str, Any]:
+    def resolve(self, args: dict[str, Any]) -> dict[str, Any]:
         """Return a page, or the last rows."""
         self.asked.append(args)
         if args.get("last"):
@@ -58,9 +54,9 @@ class People:
 
 def open_client(people: People, arguments: str = BOTH, count: str = "") -> Client:
     """Return a client of the connection."""
-    resolvers = {"people": people.resolve, "me": lambda *_: {}}
-    sdl = SDL.format(arguments=arguments, count=count)
-    return Client(Schema(sdl, {"Query": resolvers, "Me": {"people": people.resolve}}))
+    resolvers = {"people": people.resolve, "me": lambda _: {}}
+    of_me = {"people": lambda _root, args, _context: people.resolve(args)}
+    return build_client(SDL.format(arguments=arguments, count=count), resolvers, {"Me": of_me})
 
 
 @pytest.mark.parametrize("text", [TEXT, "{ me { people(first: 30) { edges { node { id } } } } }"])
@@ -191,14 +187,14 @@ def test_the_second_page_begins_with_the_row_after_its_cursor(step, is_complete,
 def test_a_connection_that_fails_for_added_cursors_is_read_without_them(text):
     """As graphql-sequelize-generator 9.7 fails for each list with an alias in its rows."""
     people = People(120)
-    schema = build_schema(SDL.format(arguments="first: Int = 10, after: String", count=""))
+    sdl = SDL.format(arguments="first: Int = 10, after: String", count="")
+    schema = build_schema(complete_sdl(sdl))
 
     def resolve(_root: object, info: Any, **args: Any) -> dict[str, Any]:
         for node in info.field_nodes[0].selection_set.selections:
             if "gqlnb_" in print_ast(node) and node.name.value == "edges":
-                msg = 'column "gqlnb_cursor" does not exist'
-                raise ValueError(msg)
-        return people.resolve(None, args, None)
+                fail('column "gqlnb_cursor" does not exist')
+        return people.resolve(args)
 
     schema.query_type.fields["people"].resolve = resolve
     result = Client(schema).execute_all(text, progress=False)

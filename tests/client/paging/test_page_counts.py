@@ -6,18 +6,18 @@ from typing import Any
 
 import pytest
 
-from gqlnb import Client, Schema
-from tests.client.paging.lists import build_client, build_page, build_rows, fetch, read_rows
+from gqlnb import Client
+from tests.client.paging.lists import build_client, build_page, build_rows, fail, fetch, read_rows
 from tests.examples import select_combinations
 
 ROWS = build_rows(137)
 COUNTED = """
-type Query { products(limit: Int, offset: Int, start: Int, page: Int): Products! }
-type Products { count: Int!, total: Int, results: [Row!]! } type Row { id: ID! }
+products(limit: Int, offset: Int, start: Int, page: Int): Products!
+type Products { count: Int!, total: Int, results: [Row!]! }
 """
 TOKENS = """
-type Query { rows(filter: String, limit: Int, nextToken: String): Page! }
-type Page { items: [Row!]!, nextToken: String } type Row { id: ID! }
+rows(filter: String, limit: Int, nextToken: String): Page!
+type Page { items: [Row!]!, nextToken: String }
 """
 
 
@@ -59,12 +59,10 @@ def test_elasticsearch_counts_up_to_a_limit() -> None:
     def resolve(args: dict[str, Any]) -> Any:
         start, size = args.get("from") or 0, args.get("size") or 10
         if start + size > 10_000:
-            msg = "Result window is too large"
-            raise ValueError(msg)
+            fail("Result window is too large")
         return {"total": 10_000, "hits": build_rows(10_100)[start : start + size]}
 
-    sdl = """type Query { search(from: Int, size: Int): Hits! } type Row { id: ID! }
-      type Hits { total: Int!, hits: [Row!]! }"""
+    sdl = "search(from: Int, size: Int): Hits! type Hits { total: Int!, hits: [Row!]! }"
     for size in (5_000, 10_000):
         result = fetch(sdl, resolve, f"{{ search(size: {size}) {{ total hits {{ id }} }} }}")
         assert len(read_rows(result)) == 10_000
@@ -100,10 +98,10 @@ def test_a_short_page_with_a_token_is_not_the_last(filtered: Client) -> None:
 @pytest.mark.parametrize("arguments", ["cursor: String", "input: In"])
 def test_a_cursor_beside_rows_may_be_that_of_the_next_page(arguments: str) -> None:
     """Which Codex documents, for pages without rows too; others have one at the end of a list."""
-    sdl = f"""type Query {{ rows({arguments}): Page! }} input In {{ cursor: String }}
-      type Page {{ items: [Row!]!, cursor: String }} type Row {{ id: ID! }}"""
+    sdl = f"""rows({arguments}): Page! input In {{ cursor: String }}
+      type Page {{ items: [Row!]!, cursor: String }}"""
     page = {"items": [{"id": "1"}], "cursor": "a"}
-    client = Client(Schema(sdl, {"Query": {"rows": lambda *_: page}}))
+    client = build_client(sdl, lambda _: page)
     for text, verdict in {
         "{ rows { items { id } cursor } }": "unknown: `cursor` is not null",
         "{ rows { items { id } } }": "complete: no sign suggests that rows are missing",
@@ -125,13 +123,10 @@ def test_empty_pages_are_passed(filtered: Client) -> None:
 def test_pages_that_lack_the_row_itself_are_enlarged(size: str) -> None:
     """Balboa 2.0 takes an entry out of the aliases of its address after it has cut them."""
     names = [{"name": f"host{number}"} for number in range(1200)]
-    sdl = """type Query { entry: [Entry] } type Entry { aliases(limit: Int = 1000): [Alias] }
+    sdl = """entry: [Entry] type Entry { aliases(limit: Int = 1000): [Alias] }
       type Alias { name: String! }"""
-    resolvers = {
-        "Query": {"entry": lambda *_: [{}]},
-        "Entry": {"aliases": lambda _root, args, _context: names[1 : args["limit"]]},
-    }
-    client = Client(Schema(sdl, resolvers))
+    aliases = {"aliases": lambda _root, args, _context: names[1 : args["limit"]]}
+    client = build_client(sdl, lambda _: [{}], {"Entry": aliases})
     text = f"{{ entry {{ aliases{size} {{ name }} }} }}"
     frame = client.execute(text).frame("entry.aliases")
     assert len(frame) == (9 if size else 999)
@@ -145,7 +140,7 @@ def test_pages_that_lack_the_row_itself_are_enlarged(size: str) -> None:
 @pytest.mark.parametrize("holder", ["pageInfo", "info", "meta", "pagination"])
 def test_the_next_page_may_stand_in_an_object(holder: str) -> None:
     """As `pageInfo { next }` of Lens, and `info { next }` of the Rick and Morty API."""
-    sdl = f"""type Query {{ rows(cursor: String): Page! }} type Row {{ id: ID! }}
+    sdl = f"""rows(cursor: String): Page!
       type Page {{ items: [Row!]!, {holder}: Info }} type Info {{ next: String }}"""
     page: dict[str, Any] = {"items": ROWS[:13], holder: {"next": "a"}}
     client = build_client(sdl, lambda _: page)
@@ -169,7 +164,7 @@ def test_the_cursor_of_an_object_that_describes_the_page_is_selected() -> None:
         info = page["pageInfo"]
         return {**page, "pageInfo": {"next": info["endCursor"] if info["hasNextPage"] else None}}
 
-    sdl = """scalar Cursor type Query { posts(request: Asked!): Posts! } type Row { id: ID! }
+    sdl = """posts(request: Asked!): Posts! scalar Cursor
       input Asked { cursor: Cursor, forFeed: String } type Info { next: Cursor, prev: Cursor }
       type Posts { items: [Row!]!, pageInfo: Info! }"""
     result = fetch(sdl, resolve, "{ posts(request: {}) { items { id } } }")

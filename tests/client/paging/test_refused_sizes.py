@@ -8,32 +8,40 @@ from typing import Any
 import pytest
 from graphql import build_schema
 
-from gqlnb import Client, Schema
+from gqlnb import Client
 from gqlnb.http.messages import Response
 from tests.client.faults import Wire
-from tests.client.paging.lists import assert_whole, build_page, build_rows, fetch, read_rows
+from tests.client.paging.lists import (
+    assert_whole,
+    build_client,
+    build_page,
+    build_rows,
+    complete_sdl,
+    fail,
+    fetch,
+    read_rows,
+)
 
 SDL = """
-type Query { rows(options: Options): Page! }
+rows(options: Options): Page! type Page { items: [Row!]!, totalItems: Int! }
 input Options { take: Int, skip: Int, least: Int, maxId: Int }
-type Page { items: [Row!]!, totalItems: Int! } type Row { id: ID! }
 """
 COUNT = 1137
 ALL = "{ items { id } }"
 
 
-def build_client(refusal: str) -> Client:
+def build_vendure_client(refusal: str) -> Client:
     """Return a client of a list of at most 100 rows, in the shape of Vendure 3."""
 
-    def resolve(_root: Any, args: dict[str, Any], _context: Any) -> Any:
+    def resolve(args: dict[str, Any]) -> Any:
         options = args.get("options") or {}
         take, skip = options.get("take", 100), options.get("skip", 0)
         if take > 100:
-            raise ValueError(refusal)
+            fail(refusal)
         rows = build_rows(COUNT)[options.get("least", 0) : options.get("maxId", COUNT - 1) + 1]
         return build_page(rows, skip, take)
 
-    return Client(Schema(SDL, {"Query": {"rows": resolve}}))
+    return build_client(SDL, resolve)
 
 
 @pytest.mark.parametrize(
@@ -49,7 +57,7 @@ def build_client(refusal: str) -> Client:
 )
 def test_a_size_above_the_most_is_lowered(query, variables, expected):
     """Wherever it stands; a filter that is larger than the limit is left alone."""
-    client = build_client("Cannot take more than 100 results from a list query")
+    client = build_vendure_client("Cannot take more than 100 results from a list query")
     result = client.execute_all(query, variables)
     assert_whole(result, expected)
     assert not result.errors
@@ -73,12 +81,10 @@ def test_a_list_without_places_grows_to_the_size_that_a_refusal_names(
     def resolve(args: dict[str, Any]) -> Any:
         limit = args.get("limit", 50)
         if limit > 1000:
-            msg = f"ERR_LIMIT:list limit 上限 1000,收到 {limit}"
-            raise ValueError(msg)
+            fail(f"ERR_LIMIT:list limit 上限 1000,收到 {limit}")
         return build_rows(count)[:limit]
 
-    sdl = "type Query { rows(limit: Int): [Row!]! } type Row { id: ID! }"
-    result = fetch(sdl, resolve, query)
+    result = fetch("rows(limit: Int): [Row!]!", resolve, query)
     assert read_rows(result) == build_rows(came)
     assert result.report.complete == is_complete, result.report.doubts
     assert not result.errors
@@ -115,8 +121,7 @@ def test_lists_with_offsets_that_fail_for_added_identifiers_are_read_without_the
     def resolve(root: Any, info: Any, limit: int | None = None, offset: int = 0) -> Any:
         names = tuple(step for step in info.path.as_list() if isinstance(step, str))
         if names == failing and any(s.alias for s in info.field_nodes[0].selection_set.selections):
-            msg = 'column "gqlnb_id" does not exist'
-            raise ValueError(msg)
+            fail('column "gqlnb_id" does not exist')
         above, count = (root["title"], 3) if root else ("row", 130)
         return [{"title": f"{above} {n}", "id": n} for n in range(count)][offset:][:limit]
 
@@ -141,41 +146,26 @@ def test_lists_with_offsets_that_fail_for_added_identifiers_are_read_without_the
 @pytest.mark.parametrize("shape", ["connection", "offset"])
 def test_a_size_that_was_added_is_left_out_where_it_is_refused_in_any_words(shape, last, mark):
     """Yoga and Apollo Server hide the messages of resolvers, as of one that takes 60 at most."""
-    rows = [{"id": str(n)} for n in range(137)]
 
-    def resolve(_root: Any, args: dict[str, Any], _context: Any) -> Any:
+    def resolve(args: dict[str, Any]) -> Any:
         size = args.get("first", 20)
         if size > 60 or "last" in args:
-            msg = "Unexpected error."
-            raise ValueError(msg)
-        start = int(args.get("after") or args.get("offset") or 0)
-        end = start + size
-        info = {"hasNextPage": end < len(rows), "endCursor": str(end)}
-        return {"nodes": rows[start:end], "pageInfo": info}
+            fail("Unexpected error.")
+        return build_page(build_rows(137), args.get("after") or args.get("offset"), size)
 
     place = "after: String" if shape == "connection" else "offset: Int"
-    sdl = f"""type Query {{ rows(first: Int, {place}{last}): Page{mark} }}
-      type Page {{ nodes: [Row!]! {"pageInfo: PageInfo!" if shape == "connection" else ""} }}
-      type PageInfo {{ hasNextPage: Boolean! endCursor: String }} type Row {{ id: ID! }}"""
-    result = Client(Schema(sdl, {"Query": {"rows": resolve}})).execute_all(
-        "{ rows { nodes { id } } }"
-    )
-    assert result.data["rows"]["nodes"] == rows
-    assert result.report.complete
+    info = "pageInfo: PageInfo!" if shape == "connection" else ""
+    sdl = f"rows(first: Int, {place}{last}): Page{mark} type Page {{ nodes: [Row!]! {info} }}"
+    result = fetch(sdl, resolve, "{ rows { nodes { id } } }")
+    assert_whole(result, range(137))
     assert not result.errors
 
 
 @pytest.mark.parametrize("status", [200, 400])
 def test_a_size_that_was_added_is_left_out_of_a_request_that_is_refused(status):
     """A limit of the cost of a request, by a server that hides its messages."""
-    sdl = """type Query { rows(first: Int, offset: Int): Page }
-      type Page { nodes: [Row!]! total: Int } type Row { id: ID! }"""
-    rows = [{"id": str(n)} for n in range(137)]
-
-    def resolve(_root: Any, args: dict[str, Any], _context: Any) -> Any:
-        return {"nodes": rows[args.get("offset", 0) :][:20], "total": len(rows)}
-
-    inside = Client(Schema(sdl, {"Query": {"rows": resolve}}))
+    sdl = "rows(first: Int, offset: Int): Page type Page { nodes: [Row!]! total: Int }"
+    inside = build_client(sdl, lambda args: build_page(build_rows(137), args.get("offset"), 20))
 
     def reply(request: Any) -> Response:
         kind = {"content-type": "application/json"}
@@ -184,14 +174,13 @@ def test_a_size_that_was_added_is_left_out_of_a_request_that_is_refused(status):
         data = inside.execute(request.query, request.variables).data
         return Response(200, kind, json.dumps({"data": data}).encode())
 
-    result = Client(Wire(reply), schema=sdl).execute_all("{ rows { nodes { id } } }")
-    assert result.data["rows"]["nodes"] == rows
-    assert result.report.complete
+    client = Client(Wire(reply), schema=complete_sdl(sdl))
+    assert_whole(client.execute_all("{ rows { nodes { id } } }"), range(137))
 
 
 def test_a_refusal_without_a_number_is_said():
     """No row came, and the report says why."""
-    client = build_client("Too many rows")
+    client = build_vendure_client("Too many rows")
     with pytest.warns(UserWarning, match="Too many rows"):
         result = client.execute_all(f"{{ rows(options: {{take: 500}}) {ALL} }}")
     assert not result.report.complete
@@ -205,12 +194,8 @@ def test_an_offset_is_sent_with_the_size_that_it_needs(count):
         top, skip = args.get("top"), args.get("skip") or 0
         return build_page(build_rows(count), 0 if top is None else skip, min(top or 1000, 1000))
 
-    sdl = """
-    type Query { rows(top: Int, skip: Int): Page } type Row { id: ID! }
-    type Page { totalCount: Int nodes: [Row] }
-    """
-    result = fetch(sdl, resolve, "{ rows { nodes { id } } }")
-    assert_whole(result, range(count))
+    sdl = "rows(top: Int, skip: Int): Page type Page { totalCount: Int nodes: [Row] }"
+    assert_whole(fetch(sdl, resolve, "{ rows { nodes { id } } }"), range(count))
 
 
 @pytest.mark.parametrize("most", [30, 200])
@@ -218,18 +203,14 @@ def test_an_offset_is_sent_with_the_size_that_it_needs(count):
 def test_a_list_that_is_refused_without_a_size_is_given_one(text, most):
     """OpenReader 5.3 refuses what may be too long, where its responses are limited."""
 
-    def resolve(_root: Any, args: dict[str, Any], _context: Any) -> Any:
+    def resolve(args: dict[str, Any]) -> Any:
         if args.get("limit", 10**9) > most:
-            msg = "response might exceed the size limit"
-            raise ValueError(msg)
+            fail("response might exceed the size limit")
         start = args.get("offset", 0)
         return build_rows(7 if args.get("where") else COUNT)[start : start + args["limit"]]
 
-    sdl = """
-    type Query { rows(where: Where, offset: Int, limit: Int): [Row!]! } type Row { id: ID! }
-    input Where { n_eq: Int }
-    """
-    client = Client(Schema(sdl, {"Query": {"rows": resolve}}))
+    sdl = "rows(where: Where, offset: Int, limit: Int): [Row!]! input Where { n_eq: Int }"
+    client = build_client(sdl, resolve)
     for _ in range(2):
         assert_whole(client.execute_all(text), range(7 if "where" in text else COUNT))
 
@@ -238,16 +219,14 @@ def test_a_list_that_is_refused_without_a_size_is_given_one(text, most):
 def test_an_offset_beside_a_default_size_proves_the_end(most):
     """In specstar 0.12 a list has all rows without `query`, and ten with it."""
 
-    def resolve(_root: Any, args: dict[str, Any], _context: Any) -> Any:
+    def resolve(args: dict[str, Any]) -> Any:
         query = args.get("query") or {"limit": most, "offset": 0}
         rows = [{"meta": {"key": f"{row}"}} for row in range(COUNT if most < 1000 else 137)]
         return rows[query["offset"] :][: query["limit"]]
 
-    sdl = """
-    type Query { rows(query: Search): [Row!]! } type Row { meta: Meta! } type Meta { key: String! }
-    input Search { limit: Int! = 10, offset: Int! = 0 }
-    """
-    client = Client(Schema(sdl, {"Query": {"rows": resolve}}))
+    sdl = """rows(query: Search): [Row!]! type Row { meta: Meta! } type Meta { key: String! }
+    input Search { limit: Int! = 10, offset: Int! = 0 }"""
+    client = build_client(sdl, resolve)
     frame = client.frame("{ rows { meta { key } } }", pages="all")
     assert len(frame) == 137
     assert frame.attrs["completeness"].startswith("complete" if most == 1000 else "unknown")

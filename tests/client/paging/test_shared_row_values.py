@@ -10,9 +10,7 @@ import pytest
 from gqlnb import Result
 from tests.client.paging.lists import build_client, fetch
 
-SDL = """
-type Query { events(after: String, limit: Int): [Event!]! } type Event { id: ID!, at: String! }
-"""
+SDL = "events(after: String, limit: Int): [Event!]! type Event { id: ID!, at: String! }"
 
 
 def make_events(rng: Random, most: int) -> list[dict[str, str]]:
@@ -74,10 +72,7 @@ def test_the_field_of_a_cursor_is_selected_in_later_queries(first: str, selectio
         rows = [{"id": n, "value": f"row {n}"} for n in range(1, 138) if n > start]
         return rows[: min(args.get("limit") or 10, 20)]
 
-    sdl = """
-    type Query { rows(limit: Int, startingAfter: String): [Row!] }
-    type Row { id: Int! value: String! }
-    """
+    sdl = "rows(limit: Int, startingAfter: String): [Row!] type Row { id: Int! value: String! }"
     client = build_client(sdl, resolve)
     for text in (first, selection):
         result = client.execute_all(f"{{ rows {{ {text} }} }}", progress=False)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from gqlnb import Client, Schema, serve
+from tests.client.paging.lists import fail
 
 SDL = """
 type Query { rows(limit: Int = 20, offset: Int = 0): [Row!]! row(id: Int!): Row }
@@ -26,15 +27,11 @@ def build_schema(*, shared: bool, forbidden: int | None = None) -> tuple[Schema,
         context["fields"] = context.get("fields", 0) + 1
         fields.append(context["fields"])
         if shared and context["fields"] > 1:
-            msg = "This session is provisioning a new connection"
-            raise ValueError(msg)
+            fail("This session is provisioning a new connection")
 
     def resolve_row(_root: Any, args: dict[str, Any], context: Any) -> Any:
         begin(context)
-        if args["id"] == forbidden:
-            msg = "Not for you"
-            raise ValueError(msg)
-        return {"id": args["id"]}
+        return fail("Not for you") if args["id"] == forbidden else args
 
     def resolve_rows(_root: Any, args: dict[str, Any], context: Any) -> Any:
         begin(context)

@@ -12,6 +12,7 @@ from tests.client.paging.lists import (
     build_client,
     build_page,
     build_rows,
+    fail,
     fetch,
     read_rows,
 )
@@ -20,10 +21,7 @@ from tests.examples import select_combinations
 if TYPE_CHECKING:
     from gqlnb import Client
 
-SDL = """
-type Query { rows(page: Int, perPage: Int): %s }
-type Page { total: Int! items: [Row!]! } type Row { id: ID! }
-"""
+SDL = "rows(page: Int, perPage: Int): %s type Page { total: Int! items: [Row!]! }"
 
 
 def build_numbered_client(count: int, first: int, *, counted: bool) -> Client:
@@ -70,9 +68,8 @@ def test_rows_begin_where_the_query_says(count, first, *, counted):
 
 
 PAIRS = """
-type Query { rows(pagination: Pagination): %s }
+rows(pagination: Pagination): %s type Page { nodes: [Row!]! }
 input Pagination { page: Int, pageSize: Int, start: Int, limit: Int }
-type Page { nodes: [Row!]! } type Row { id: ID! }
 """
 PAIRED = {
     "limit: 100": 0,
@@ -91,8 +88,7 @@ def test_the_pairs_of_two_conventions_are_not_mixed(queries, wrapper):
     def resolve(args: dict[str, Any]) -> Any:
         given = args.get("pagination") or {}
         if given.keys() & {"page", "pageSize"} and given.keys() & {"start", "limit"}:
-            msg = "Cannot use both page & offset pagination in the same query"
-            raise ValueError(msg)
+            fail("Cannot use both page & offset pagination in the same query")
         size = given.get("pageSize") or given.get("limit") or 10
         start = given.get("start") or (given.get("page", 1) - 1) * size
         rows = build_rows(230)[start : start + size]
@@ -127,8 +123,7 @@ def test_a_count_includes_the_rows_before_an_offset_of_a_round_list(total):
     def resolve(args: dict[str, Any]) -> Any:
         return build_page(build_rows(20), args["skip"], 20, total=total)
 
-    sdl = "type Query { rows(skip: Int! = 0): Page! } type Page { total: Int! items: [Row!]! }"
-    text = "{ rows(skip: 4) { items { id } } }"
-    result = fetch(f"{sdl} type Row {{ id: ID! }}", resolve, text)
+    sdl = "rows(skip: Int! = 0): Page! type Page { total: Int! items: [Row!]! }"
+    result = fetch(sdl, resolve, "{ rows(skip: 4) { items { id } } }")
     assert len(read_rows(result)) == 16
     assert result.report.complete == (total == 20), result.report.doubts

@@ -20,7 +20,7 @@ from gqlnb.client.endpoint_report.protocol import load_members, read_parts
 from gqlnb.client.endpoint_report.report import Meter, RequestLimitError
 from gqlnb.engine.graphql_compat import IS_GRAPHQL_33
 from gqlnb.http.messages import Response
-from tests.client.paging.lists import build_page
+from tests.client.paging.lists import build_client, build_page, build_rows, fail
 from tests.named_connections import forget_connection
 
 SDL = """
@@ -75,6 +75,11 @@ def client(server):
     """Yield a client of it."""
     with Client(server.url) as made:
         yield made
+
+
+def describe(sdl: str, resolve: Any, names: Any = None) -> Any:
+    """Return the report of lists of stars, without the names of an SDL's usual types."""
+    return build_client(f"{sdl} type Star {{ id: ID! }}", resolve).describe(names)
 
 
 @pytest.mark.parametrize(
@@ -305,13 +310,11 @@ def test_the_command_prints_the_report(server, capsys):
 
 def test_what_names_suggest_is_not_tried():
     """With no rows to try, an argument that is named like a cursor is not called one."""
-    sdl = """type Query { stars(first: Int, after: String): Stars! }
-    type Stars { nodes: [Star!]! pageInfo: Info! totalCount: Int! } type Star { id: ID! }
-    type Info { hasNextPage: Boolean! endCursor: String }"""
+    sdl = """stars(first: Int, after: String): Stars!
+    type Stars { nodes: [Star!]! pageInfo: PageInfo! totalCount: Int! }"""
     page = {"nodes": [], "pageInfo": {"hasNextPage": False}, "totalCount": 0}
-    client = Client(Schema(sdl, {"Query": {"stars": lambda *_: page}}))
-    assert client.describe().find("lists without rows").evidence == "stars"
-    report = client.describe(["stars"])
+    assert describe(sdl, lambda _: page).find("lists without rows").evidence == "stars"
+    report = describe(sdl, lambda _: page, ["stars"])
     assert report.find("stars: `after`").finding == "not tried"
     assert report.find("stars: `first`").evidence.startswith("named like a size")
 
@@ -334,36 +337,28 @@ def test_a_count_may_come_with_a_size_only(count, line):
 
 def test_a_list_without_rows_is_called_empty():
     """It is whole, and nothing counts more."""
-    sdl = "type Query { stars(take: Int, skip: Int): [Star!]! } type Star { id: ID! }"
-    client = Client(Schema(sdl, {"Query": {"stars": lambda *_: []}}))
-    line = client.describe(["stars"]).find("stars: paging")
+    report = describe("stars(take: Int, skip: Int): [Star!]!", lambda _: [], ["stars"])
+    line = report.find("stars: paging")
     assert line.finding == "the first page is whole"
     assert line.evidence == "the list is empty; no request"
 
 
 def test_empty_lists_in_rows_are_not_said_to_lack_a_size():
     """As the aliases of addresses in Balboa 2.0, which take a limit."""
-    sdl = "type Query { stars: [Star!]! } type Star { id: ID! near(limit: Int = 9): [Star!]! }"
-    resolvers = {
-        "Query": {"stars": lambda *_: [{"id": "1"}, {"id": "2"}]},
-        "Star": {"near": lambda *_: []},
-    }
-    line = Client(Schema(sdl, resolvers)).describe(["stars"]).find("stars: near, in each row")
+    sdl = "stars: [Star!]! type Star { id: ID! near(limit: Int = 9): [Star!]! }"
+    client = build_client(sdl, lambda _: build_rows(2), {"Star": {"near": lambda *_: []}})
+    line = client.describe(["stars"]).find("stars: near, in each row")
     assert line.finding == "not tried"
     assert line.evidence == "the longest of the page has 0 items"
 
 
 def test_a_size_is_given_where_one_is_needed():
     """As GitHub's connections refuse a query without it."""
-    sdl = "type Query { stars(first: Int): [Star!]! } type Star { id: ID! }"
 
-    def get(_root: Any, args: Any, _context: Any) -> Any:
-        if args.get("first") is None:
-            msg = "You must provide `first`."
-            raise ValueError(msg)
-        return STARS[: args["first"]]
+    def get(args: Any) -> Any:
+        return STARS[: args["first"]] if "first" in args else fail("You must provide `first`.")
 
-    report = Client(Schema(sdl, {"Query": {"stars": get}})).describe()
+    report = describe("stars(first: Int): [Star!]!", get)
     assert report.find("stars: without a size").finding == "refused"
     assert report.find("stars: default page").evidence == "asked first: 10"
     assert report.find("stars: `first`").finding == "size"
@@ -372,17 +367,15 @@ def test_a_size_is_given_where_one_is_needed():
 @pytest.mark.parametrize("size", ["limit", "first"])
 def test_cursors_are_followed_whatever_the_size_is_called(size):
     """DataJunction 0.0.272 has `limit` beside `after`; strawberry-django refuses what it sent."""
-    sdl = f"""type Query {{ stars({size}: Int, after: String): Stars! }} type Star {{ id: ID! }}
-    type Stars {{ edges: [Edge!]! pageInfo: Info! totalCount: Int! }} type Edge {{ node: Star! }}
-    type Info {{ hasNextPage: Boolean! endCursor: String }}"""
+    sdl = f"""stars({size}: Int, after: String): Stars! type Edge {{ node: Star! }}
+    type Stars {{ edges: [Edge!]! pageInfo: PageInfo! totalCount: Int! }}"""
 
-    def get(_root: Any, args: Any, _context: Any) -> Any:
+    def get(args: Any) -> Any:
         if (args.get(size) or 0) > 40:
-            msg = "at most 40"
-            raise ValueError(msg)
+            fail("at most 40")
         return build_page(STARS, args.get("after"), args.get(size) or 100)
 
-    report = Client(Schema(sdl, {"Query": {"stars": get}})).describe()
+    report = describe(sdl, get)
     assert report.find("stars: default page").finding == "100 rows"
     assert "at most 40" in report.find("stars: `after`").evidence or size == "limit"
     assert report.find("stars: count").finding.startswith("`totalCount`: 230")
@@ -390,11 +383,11 @@ def test_cursors_are_followed_whatever_the_size_is_called(size):
 
 def test_a_scalar_is_reported_beside_the_errors_of_other_fields():
     """Strawchemy 0.24 has durations that are JSON in a text, and integers beyond 32 bits."""
-    sdl = """scalar Date scalar Interval @specifiedBy(url: "https://tools.ietf.org/html/rfc3339")
-    type Query { stars(since: Date): [Star!]! }
-    type Star { id: ID! born: Date big: Int span: Interval }"""
+    sdl = """stars(since: Date): [Star!]!
+    type Star { id: ID! born: Date big: Int span: Interval }
+    scalar Date scalar Interval @specifiedBy(url: "https://tools.ietf.org/html/rfc3339")"""
     rows = [{"id": "1", "born": "1999-12-31", "big": 2**40, "span": '"PT1S"'}]
-    report = Client(Schema(sdl, {"Query": {"stars": lambda *_: rows}})).describe()
+    report = build_client(sdl, lambda _: rows).describe()
     assert report.find("Date: variable").finding == 'takes "1999-12-31"'
     assert report.find("Interval: dtype").finding == "object"
 
@@ -409,16 +402,14 @@ def test_a_scalar_is_reported_beside_the_errors_of_other_fields():
 )
 def test_a_list_in_an_object_has_its_own_arguments(box, lists):
     """They are written on the list, and a count beside it is compared."""
-    sdl = f"type Query {{ {box}: Box! }}"
-    sdl += """ type Star { id: ID! }
-    type Box { stars(limit: Int = 10, offset: Int = 0): [Star!]! total: Int! }"""
+    sdl = f"""{box}: Box! type Star {{ id: ID! }}
+    type Box {{ stars(limit: Int = 10, offset: Int = 0): [Star!]! total: Int! }}"""
 
     def get(_root: Any, args: Any, _context: Any) -> Any:
         return STARS[args["offset"] :][: min(args["limit"], 50)]
 
-    total = {"total": len(STARS)}
-    schema = Schema(sdl, {"Query": {"box": lambda *_: total}, "Box": {"stars": get}})
-    report = Client(schema).describe(lists)
+    client = build_client(sdl, lambda _: {"total": len(STARS)}, {"Box": {"stars": get}})
+    report = client.describe(lists)
     assert report.find("box.stars: `limit`").finding == "size"
     assert report.find("box.stars: largest page").finding == "50 rows"
     assert report.find("box.stars: count").finding == f"`total`: {len(STARS)}, agrees"
@@ -428,13 +419,12 @@ def test_a_list_in_an_object_has_its_own_arguments(box, lists):
 
 def test_a_harvest_is_advised_where_the_last_rows_do_not_come():
     """As of a search that counts all matches, and returns the first ones."""
-    sdl = """type Query { find(limit: Int = 10, offset: Int = 0): Page! } type Star { id: ID! }
-    type Page { rows: [Star!]! total: Int! }"""
+    sdl = "find(limit: Int = 10, offset: Int = 0): Page! type Page { rows: [Star!]! total: Int! }"
 
-    def find(_root: Any, args: Any, _context: Any) -> Any:
+    def find(args: Any) -> Any:
         return {"rows": STARS[:40][args["offset"] :][: min(args["limit"], 15)], "total": len(STARS)}
 
-    report = Client(Schema(sdl, {"Query": {"find": find}})).describe()
+    report = describe(sdl, find)
     assert "the list has a cap" in report.find("find: count").evidence
     assert report.find("find: harvest()").finding == "may fetch more than its pages"
 
@@ -449,16 +439,13 @@ def test_the_members_of_filters_are_tried_last():
     """A filter of OpenReader 5.3 has thousands, some with names like those of sizes."""
     asked = []
 
-    def resolve(_root: Any, args: Any, _context: Any) -> Any:
+    def resolve(args: Any) -> Any:
         asked.append(args)
         return [] if args.get("where") else STARS[args.get("offset") or 0 :][: args.get("limit")]
 
-    sdl = """
-    type Query { stars(where: Where, offset: Int, limit: Int): [Star!]! } type Star { id: ID! }
-    input Where { near: Where, num_eq: Int, num_gt: Int, count_eq: Int }
-    """
-    client = Client(Schema(sdl, {"Query": {"stars": resolve}}))
-    report = client.describe(["stars"])
+    sdl = """stars(where: Where, offset: Int, limit: Int): [Star!]!
+    input Where { near: Where, num_eq: Int, num_gt: Int, count_eq: Int }"""
+    report = describe(sdl, resolve, ["stars"])
     assert report.find("stars: `limit`").finding == "size"
     assert report.find("stars: `offset`").finding == "offset"
     assert not [args for args in asked if args.get("where")]
@@ -466,16 +453,11 @@ def test_the_members_of_filters_are_tried_last():
 
 def test_the_cursor_of_a_page_of_items_is_tried():
     """Ponder 0.16 has `items`, and page info as connections do."""
-
-    def resolve(_root: Any, args: Any, _context: Any) -> Any:
-        return build_page(STARS, args.get("after"), args.get("limit") or 50)
-
-    sdl = """
-    type Query { stars(after: String, limit: Int): Page! } type Star { id: ID! }
-    type Page { items: [Star!]! pageInfo: Info! } type Info { hasNextPage: Boolean!
-      endCursor: String }
-    """
-    report = Client(Schema(sdl, {"Query": {"stars": resolve}})).describe(["stars"])
+    report = describe(
+        "stars(after: String, limit: Int): Page! type Page { items: [Star!]! pageInfo: PageInfo! }",
+        lambda args: build_page(STARS, args.get("after"), args.get("limit") or 50),
+        ["stars"],
+    )
     assert report.find("stars: `after`").finding == "cursor"
 
 
@@ -495,18 +477,16 @@ def test_look_ups_are_no_lists():
 def test_page_info_in_snake_case_is_read():
     """As of db-graphql-gateway 0.3 and other servers in Python; at most 20 rows come at once."""
 
-    def resolve(_root: Any, args: Any, _context: Any) -> Any:
+    def resolve(args: Any) -> Any:
         start, size = int(args.get("after") or 0), min(args.get("first") or 20, 20)
         rows = STARS[start : start + size]
         info = {"has_next_page": start + size < len(STARS), "end_cursor": str(start + len(rows))}
         return {"edges": [{"node": row} for row in rows], "page_info": info}
 
-    sdl = """
-    type Query { stars(after: String, first: Int): Page! } type Star { id: ID! }
-    type Page { edges: [Edge!]! page_info: Info! } type Edge { node: Star! }
-    type Info { has_next_page: Boolean! end_cursor: String }
-    """
-    report = Client(Schema(sdl, {"Query": {"stars": resolve}})).describe(["stars"])
+    sdl = """stars(after: String, first: Int): Page! type Edge { node: Star! }
+    type Page { edges: [Edge!]! page_info: Info! }
+    type Info { has_next_page: Boolean! end_cursor: String }"""
+    report = describe(sdl, resolve, ["stars"])
     assert report.find("stars: `after`").finding == "cursor"
     assert report.find("stars: largest page").finding == "20 rows"
     assert report.find("stars: above it").finding == "cut silently"
@@ -514,16 +494,11 @@ def test_page_info_in_snake_case_is_read():
 
 def test_the_offset_of_a_page_of_nodes_is_tried():
     """As in Gatsby 5, which has a count beside them."""
-
-    def resolve(_root: Any, args: Any, _context: Any) -> Any:
-        return build_page(STARS, args["skip"], args.get("limit") or len(STARS))
-
-    sdl = """
-    type Query { stars(skip: Int! = 0, limit: Int): Page! } type Star { id: ID! }
-    type Page { nodes: [Star!]! totalCount: Int! pageInfo: Info! }
-    type Info { hasNextPage: Boolean! }
-    """
-    report = Client(Schema(sdl, {"Query": {"stars": resolve}})).describe(["stars"])
+    sdl = """stars(skip: Int! = 0, limit: Int): Page! type PageInfo { hasNextPage: Boolean! }
+    type Page { nodes: [Star!]! totalCount: Int! pageInfo: PageInfo! }"""
+    report = describe(
+        sdl, lambda args: build_page(STARS, args["skip"], args.get("limit") or 230), ["stars"]
+    )
     assert report.find("stars: `skip`").finding == "offset"
     assert report.find("stars: `limit`").finding == "size"
 
@@ -541,18 +516,14 @@ def test_the_offset_of_a_page_of_nodes_is_tried():
 def test_the_rows_behind_a_page_are_not_its_own(base, name, text, most, largest, above, count):
     """Grapple 0.31 has the last page behind it, too; django-graphbox 1.5 requires a page."""
 
-    def resolve(_root: Any, args: Any, _context: Any) -> Any:
+    def resolve(args: Any) -> Any:
         size = min(args.get("perPage") or 10, most)
         start = min(args.get(name, base) - base, 136 // size) * size
-        rows = [{"id": str(n)} for n in range(start, min(start + size, 137))]
-        return {"items": rows, "pagination": {"total": 137}}
+        return {"items": STARS[start : min(start + size, 137)], "pagination": {"total": 137}}
 
-    sdl = """
-    type Query { stars(%s: Int, perPage: Int): Page! } type Star { id: ID! }
-    type Page { items: [Star!]! pagination: Pagination! } type Pagination { total: Int! }
-    """
-    client = Client(Schema(sdl % name, {"Query": {"stars": resolve}}))
-    report = client.describe([text.format(name, base)])
+    sdl = """stars(%s: Int, perPage: Int): Page! type Pagination { total: Int! }
+    type Page { items: [Star!]! pagination: Pagination! }"""
+    report = describe(sdl % name, resolve, [text.format(name, base)])
     findings = {line.subject.removeprefix("stars: "): line.finding for line in report.lines}
     assert findings[f"`{name}`"] == "page"
     assert findings["largest page"] == largest
@@ -586,15 +557,15 @@ def test_declared_directives_are_tried(field, finding):
 
 def test_the_arguments_may_be_those_of_a_field_around_the_page():
     """The page is in a further object, and the arguments are written on the outer field."""
-    sdl = """type Query { stars(page: Int, perPage: Int): Answer! } type Star { id: ID! }
-    type Answer { id: ID result: Page! } type Page { rows: [Star!]! total: Int! }"""
+    sdl = """stars(page: Int, perPage: Int): Answer! type Answer { id: ID result: Page! }
+    type Page { rows: [Star!]! total: Int! }"""
 
-    def get(_root: Any, args: Any, _context: Any) -> Any:
+    def get(args: Any) -> Any:
         size = min(args.get("perPage") or 20, 50)
         start = ((args.get("page") or 1) - 1) * size
         return {"result": {"rows": STARS[start:][:size], "total": len(STARS)}}
 
-    report = Client(Schema(sdl, {"Query": {"stars": get}})).describe()
+    report = describe(sdl, get)
     assert report.find("stars.result: `page`").finding == "page"
     assert report.find("stars.result: largest page").finding == "50 rows"
     assert report.lists["Query.stars"].holder == ("result",)

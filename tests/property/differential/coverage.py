@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-from graphql import validate
+import re
+from typing import TYPE_CHECKING
 
 from tests.property.differential import reference
 
@@ -12,7 +11,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tests.property.differential.case import Case
-    from tests.property.differential.outcome import Outcome
 
 IN_TEXT = {
     "alias": ": ",
@@ -52,68 +50,25 @@ IN_MESSAGES = {
     "property that raises": "attribute",
     "unknown operation": "Unknown operation",
 }
-IN_CALLS = ("resolve", "call", "field_resolver", "type_resolver", "resolve_type")
-PROMISED = (
-    *IN_TEXT,
-    *IN_MESSAGES,
-    *IN_CALLS,
-    "no data",
-    "null propagated",
-    "several errors",
-    "error in a list",
-    "coroutine",
-    "an error later",
-    "halted",
-    "no errors",
-)
+IN_OUTCOME = {  # patterns of its lines
+    **{name: rf"  error: .'message': .*{re.escape(part)}" for name, part in IN_MESSAGES.items()},
+    **{
+        name: rf"  call: \('{name}'"
+        for name in ("resolve", "call", "field_resolver", "type_resolver", "resolve_type")
+    },
+    "no data": r"  data: None\n",
+    "no errors": r"\A(.+\n)(.+\n)(.+)(\n  call: .*)*\Z",
+    "several errors": r"  error: .*\n  error: ",
+    "error in a list": r"  error: .*'path': \[[^]]*, \d+[],]",
+    "coroutine": "  returned: coroutine",
+    "an error later": r"  returned: coroutine\n.*\n  error: ",
+    "halted": "  raised: .*Halt",
+}
+PROMISED = (*IN_TEXT, *IN_OUTCOME)
 
 
 def features(case: Case) -> Iterator[str]:
     """Name what a case holds and what comes of it."""
-    text = case.text
-    yield from (name for name, part in IN_TEXT.items() if part in text)
-    yield f"defect {case.written.defect}"
-    outcome = case.execute(reference.execute, 0)
-    yield from {call[0] for _, call in outcome.calls}
-    yield from _of_answer(outcome)
-    for error in outcome.errors or ():
-        message, path = error.get("message", ""), error.get("path") or []
-        yield from (name for name, part in IN_MESSAGES.items() if part in message)
-        if any(isinstance(key, int) for key in path):
-            yield "error in a list"
-        if outcome.waits == "coroutine":
-            yield "an error later"
-        if "null" in message and _shorter(outcome.data, path):
-            yield "null propagated"
-
-
-def _of_answer(outcome: Outcome) -> Iterator[str]:
-    yield outcome.waits
-    if outcome.data[0] == "NoneType":
-        yield "no data"
-    if not outcome.errors:
-        yield "no errors"
-    elif len(outcome.errors) > 1:
-        yield "several errors"
-    if outcome.raised and "Halt" in outcome.raised:
-        yield "halted"
-
-
-def _shorter(data: Any, path: list[Any]) -> bool:
-    """Return whether the answer ends above the place of an error."""
-    for key in path[:-1]:
-        if data[0] == "{}":
-            data = next((item for name, item in data[1] if name[1] == repr(key)), ("", ""))
-        elif data[0] == "[]" and isinstance(key, int) and key < len(data[1]):
-            data = data[1][key]
-        else:
-            return True
-    return bool(data[0] == "NoneType")
-
-
-def valid(case: Case) -> bool:
-    """Return whether the document of a case is valid."""
-    try:
-        return not validate(case.schema, case.document)
-    except Exception:  # graphql-core 3.2 raises for some subscriptions
-        return False
+    yield from (name for name, part in IN_TEXT.items() if part in case.text)
+    outcome = str(case.execute(reference.execute, 0))
+    yield from (name for name, pattern in IN_OUTCOME.items() if re.search(pattern, outcome))

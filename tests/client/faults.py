@@ -50,17 +50,6 @@ def chunked(*chunks: bytes, end: bytes = b"0\r\n\r\n", **headers: Any) -> bytes:
     return answer(body + end, Content_Length=None, Transfer_Encoding="chunked", **headers)
 
 
-def build_cut_answers(body: bytes) -> dict[str, bytes | Close]:
-    """Return responses whose body is empty, or ends before its JSON does, by name."""
-    return {
-        "empty": answer(""),
-        "cut": answer(body[:-9]),
-        "cut, no length": Close(answer(body[:-9], Content_Length=None)),
-        "shorter than its length": Close(answer(body)[:-9]),
-        "no last chunk": Close(chunked(body, end=b"")),
-    }
-
-
 def squeezed(members: Any) -> bytes:
     """Return JSON in gzip."""
     return gzip.compress(json.dumps(members).encode())

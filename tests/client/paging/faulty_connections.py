@@ -101,61 +101,22 @@ def item(number: int) -> dict[str, Any]:
     return {"__typename": "Item", "id": f"item-{number}", "n": number}
 
 
-def info(has: bool, end: str | None) -> dict[str, Any]:
-    """Return the ``pageInfo`` of a page."""
-    return {"hasNextPage": has, "endCursor": end}
-
-
 # -- the faults
 
 
-def right(_items: Items, good: Page, _begin: int, _first: int) -> Page:
-    """Return a correct page."""
-    return good
-
-
-def same_page(items: Items, good: Page, begin: int, first: int) -> Page:
-    """Return the second page for every further cursor."""
-    return good if begin < SIZE else items.right(SIZE, first)
-
-
-def same_cursor(_items: Items, good: Page, begin: int, _first: int) -> Page:
-    """Return the same end cursor from the second page on, with ``hasNextPage`` true."""
-    return good if begin < SIZE else good | {"pageInfo": info(True, f"c:{2 * SIZE}")}
-
-
-def turning(items: Items, good: Page, begin: int, first: int) -> Page:
-    """Lead from the third page back to the first."""
-    return good if begin < 2 * SIZE else items.right(begin, first) | {"pageInfo": info(True, "c:0")}
-
-
-def null_cursor(_items: Items, good: Page, begin: int, _first: int) -> Page:
-    """Return ``hasNextPage`` true with a null cursor."""
-    return good if begin < SIZE else good | {"pageInfo": info(True, None)}
-
-
-def empty_cursor(_items: Items, good: Page, begin: int, _first: int) -> Page:
-    """Return ``hasNextPage`` true with an empty cursor."""
-    return good if begin < SIZE else good | {"pageInfo": info(True, "")}
+def spoil_info(start: int, **changes: Any) -> Spoil:
+    """Return a fault of the page info, which is wrong from a place on."""
+    return lambda _items, good, begin, _first: (
+        good if begin < start else good | {"pageInfo": good["pageInfo"] | changes}
+    )
 
 
 def empty_pages(items: Items, good: Page, _begin: int, _first: int) -> Page:
     """Return empty pages without end after the last item, each with a new cursor."""
     if good["pageInfo"]["hasNextPage"]:
         return good
-    return good | {"pageInfo": info(True, f"beyond-{items.asked}:{TOTAL}")}
-
-
-def stops_early(_items: Items, good: Page, begin: int, _first: int) -> Page:
-    """Return ``hasNextPage`` false on the second page, against the count."""
-    end = good["pageInfo"]["endCursor"]
-    return good if begin < SIZE else good | {"pageInfo": info(False, end)}
-
-
-def goes_on(_items: Items, good: Page, begin: int, first: int) -> Page:
-    """Return ``hasNextPage`` true on the last page; an empty page follows, which ends the list."""
-    last = begin < TOTAL <= begin + first
-    return good | {"pageInfo": info(True, f"c:{TOTAL}")} if last else good
+    info = {"hasNextPage": True, "endCursor": f"beyond-{items.asked}:{TOTAL}"}
+    return good | {"pageInfo": info}
 
 
 def shrinks(items: Items, good: Page, _begin: int, _first: int) -> Page:
@@ -210,16 +171,6 @@ def nulls(_items: Items, good: Page, _begin: int, _first: int) -> Page:
     return good | {"nodes": nodes, "edges": edges}
 
 
-def without_lists(_items: Items, good: Page, begin: int, _first: int) -> Page:
-    """Return null instead of the items of the second page, with more to come."""
-    return good | {"nodes": None, "edges": None} if begin == SIZE else good
-
-
-def no_count(_items: Items, good: Page, _begin: int, _first: int) -> Page:
-    """Return no count."""
-    return good | {"totalCount": 0}
-
-
 @dataclass(frozen=True, slots=True)
 class Fault:
     """A fault of a connection, and the result that is possible with pages of five.
@@ -255,15 +206,27 @@ NO_CURSOR = "there are more items, but no cursor"
 NO_NEW_ITEMS = "5 consecutive pages contained no new items"
 WITHOUT_SEVENTH = frozenset(n for n in range(TOTAL) if n % 7 != 6)
 FAULTS: Mapping[str, Fault] = {
-    "right": Fault(right),
-    "same page": Fault(same_page, upto(10), SAME_CURSOR, duplicates=None, most=3),
-    "same cursor": Fault(same_cursor, upto(15), SAME_CURSOR, duplicates=None, most=3),
-    "turning": Fault(turning, upto(15), SAME_CURSOR, duplicates=None, most=7),
-    "null cursor": Fault(null_cursor, upto(10), NO_CURSOR, most=2),
-    "empty cursor": Fault(empty_cursor, upto(10), NO_CURSOR, most=2),
+    "right": Fault(lambda _items, good, _begin, _first: good),
+    # The second page for every further cursor.
+    "same page": Fault(
+        lambda items, good, begin, first: good if begin < SIZE else items.right(SIZE, first),
+        upto(10), SAME_CURSOR, duplicates=None, most=3),
+    # From the second page on the same end cursor, and another page announced.
+    "same cursor": Fault(spoil_info(SIZE, hasNextPage=True, endCursor=f"c:{2 * SIZE}"),
+        upto(15), SAME_CURSOR, duplicates=None, most=3),
+    # From the third page back to the first.
+    "turning": Fault(spoil_info(2 * SIZE, hasNextPage=True, endCursor="c:0"), upto(15), SAME_CURSOR,
+        duplicates=None, most=7),
+    "null cursor": Fault(spoil_info(SIZE, hasNextPage=True, endCursor=None), upto(10), NO_CURSOR,
+        most=2),
+    "empty cursor": Fault(spoil_info(SIZE, hasNextPage=True, endCursor=""), upto(10), NO_CURSOR,
+        most=2),
     "empty pages": Fault(empty_pages, ended=NO_NEW_ITEMS, most=15),
-    "stops early": Fault(stops_early),
-    "goes on": Fault(goes_on, most=6),
+    # On the second page, against the count.
+    "stops early": Fault(spoil_info(SIZE, hasNextPage=False)),
+    # Another page is announced on the last one; it is empty, which ends the list.
+    "goes on": Fault(lambda _items, good, begin, _first: good
+        | {"pageInfo": good["pageInfo"] | {"hasNextPage": begin < TOTAL}}, most=6),
     "shrinks": Fault(shrinks, upto(22)),
     "grows": Fault(grows, upto(28), most=6),
     "grows in front": Fault(grows_in_front, duplicates=3, most=7),
@@ -271,9 +234,13 @@ FAULTS: Mapping[str, Fault] = {
     "reordered": Fault(reordered, duplicates=4, numbers=upto(TOTAL) - {5, 10, 15, 20}, most=6),
     "missing": Fault(missing, WITHOUT_SEVENTH, most=6),
     "nulls": Fault(nulls, WITHOUT_SEVENTH),
-    "without lists": Fault(without_lists, upto(TOTAL) - frozenset(range(5, 10)), most=6),
-    "no count": Fault(no_count, most=6),  # whether the last full page is the end is asked for
-}
+    # Null instead of the items of the second page, with more to come.
+    "without lists": Fault(lambda _items, good, begin, _first: good
+        | ({"nodes": None, "edges": None} if begin == SIZE else {}),
+        upto(TOTAL) - frozenset(range(5, 10)), most=6),
+    # Whether the last full page is the end is asked for.
+    "no count": Fault(lambda _items, good, _begin, _first: good | {"totalCount": 0}, most=6),
+}  # fmt: skip
 
 
 # -- serving

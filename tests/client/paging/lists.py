@@ -12,7 +12,7 @@ from gqlnb import Client, Result, Schema
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-MOST_REQUESTS = 60  # of one test
+MOST_REQUESTS = 120  # of one test
 USUAL_TYPES = {  # each may have fields of those below it
     "Edges": "{ edges: [Edge!]! pageInfo: PageInfo! }",
     "Nodes": "{ nodes: [Row!]! pageInfo: PageInfo! }",

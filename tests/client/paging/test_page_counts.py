@@ -112,13 +112,6 @@ def test_a_cursor_beside_rows_may_be_that_of_the_next_page(arguments: str) -> No
     assert frame.attrs["completeness"] == "unknown: `cursor` is not selected"
 
 
-def test_empty_pages_are_passed(filtered: Client) -> None:
-    """17 of them in a row."""
-    result = filtered.execute_all("{ rows(limit: 50) { items { id } } }", progress=False)
-    assert len(read_rows(result)) == 113
-    assert result.report.complete
-
-
 @pytest.mark.parametrize("size", ["", "(limit: 10)"])
 def test_pages_that_lack_the_row_itself_are_enlarged(size: str) -> None:
     """Balboa 2.0 takes an entry out of the aliases of its address after it has cut them."""

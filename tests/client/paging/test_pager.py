@@ -3,56 +3,46 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from gqlnb import (
     Access,
-    AnswerError,
     Client,
     OptionError,
     QueryError,
     Schema,
-    TransportError,
     serve,
 )
 from gqlnb.client.transports import InProcessTransport
 from gqlnb.http.messages import Response
 from gqlnb.result.paging_report import Report
-from tests.client.faults import answer, build_cut_answers
+from tests.client.paging.lists import assert_whole, build_rows, fail, fetch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-SDL = """
-interface Node { id: ID! }
-type PageInfo {
+FORWARD = "(first: Int, after: String)"
+SDL = f"""
+interface Node {{ id: ID! }}
+type PageInfo {{
   hasNextPage: Boolean! endCursor: String hasPreviousPage: Boolean! startCursor: String
-}
-type Query {
-  node(id: ID!): Node
-  items(first: Int, after: String, last: Int, before: String): Items!
-  loose(first: Int, after: String): Loose!
-  me: Item
-  all: [Item!]!
-  plain: String
-}
-type Mutation { items(first: Int, after: String): Items! }
-type Subscription { items(first: Int, after: String): Items! }
-type Item implements Node {
-  id: ID! name: String parts(first: Int, after: String): Parts secret: String
-}
-type Items { nodes: [Item] edges: [ItemEdge] pageInfo: PageInfo! totalCount: Int! }
-type ItemEdge { cursor: String! node: Item role: String }
-type Part implements Node { id: ID! name: String }
-type Parts { nodes: [Part] edges: [PartEdge] pageInfo: PageInfo! totalCount: Int! }
-type PartEdge { cursor: String! node: Part }
-type Tag { name: String parts(first: Int, after: String): Parts }
-type Loose { edges: [TagEdge] pageInfo: PageInfo! }
-type TagEdge { cursor: String! node: Tag }
+}}
+type Query {{
+  node(id: ID!): Node items(first: Int, after: String, last: Int, before: String): Items!
+  loose{FORWARD}: Loose! me: Item all: [Item!]! plain: String
+}}
+type Mutation {{ items{FORWARD}: Items! }} type Subscription {{ items{FORWARD}: Items! }}
+type Item implements Node {{ id: ID! name: String parts{FORWARD}: Parts secret: String }}
+type Items {{ nodes: [Item] edges: [ItemEdge] pageInfo: PageInfo! totalCount: Int! }}
+type ItemEdge {{ cursor: String! node: Item role: String }}
+type Part implements Node {{ id: ID! name: String }}
+type Parts {{ nodes: [Part] edges: [PartEdge] pageInfo: PageInfo! totalCount: Int! }}
+type PartEdge {{ cursor: String! node: Part }}
+type Tag {{ name: String parts{FORWARD}: Parts }}
+type Loose {{ edges: [TagEdge] pageInfo: PageInfo! }} type TagEdge {{ cursor: String! node: Tag }}
 """
 ITEMS = "{ items(first: 10) { totalCount nodes { name } } }"
 NESTED = "{ items(first: 4) { nodes { name parts(first: 3) { nodes { name } } } } }"
@@ -137,6 +127,12 @@ class World:
     def client(self, wire: Callable[[Any, int], Response | None] | None = None) -> Any:
         """Return a client; `wire` may answer a request instead of the schema."""
         return Client(Wire(self.schema, wire))
+
+    def answer_beside(self, request: Any, error: dict[str, Any], **headers: str) -> Response:
+        """Return the answer to a request, beside an error."""
+        data = self.schema.execute(request.query, dict(request.variables or {})).data
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        return Response(200, named, members={"data": data, "errors": [error]})
 
     def names(self, result: Any) -> list[str]:
         """Return the names of the items of a result."""
@@ -357,24 +353,17 @@ def test_sizes_that_are_part_of_the_question_are_kept(world):
 def test_last_is_kept_beside_page_info_of_another_spelling():
     """db-graphql-gateway 0.3.2 has `page_info`, and refuses `first` beside `last`."""
 
-    def resolve_rows(_root, args, _context):
+    def resolve(args: dict[str, Any]) -> Any:
         if args["first"] is not None:
-            msg = "Passing both 'first' and 'last' is not supported."
-            raise ValueError(msg)
-        edges = [{"node": {"id": number}} for number in range(200 - args["last"], 200)]
+            fail("Passing both 'first' and 'last' is not supported.")
+        edges = [{"node": row} for row in build_rows(200)[-args["last"] :]]
         return {"edges": edges, "page_info": {"has_next_page": False}}
 
-    sdl = """
-    type Query { rows(first: Int = null, after: String, last: Int, before: String): Page! }
-    type Page { edges: [Edge!]! page_info: Info! } type Edge { node: Row! } type Row { id: ID! }
-    type Info { has_next_page: Boolean! end_cursor: String }
-    """
-    client = Client(Schema(sdl, {"Query": {"rows": resolve_rows}}))
-    result = client.execute_all("{ rows(last: 10) { edges { node { id } } } }", progress=False)
-    assert [edge["node"]["id"] for edge in result.data["rows"]["edges"]] == [
-        str(number) for number in range(190, 200)
-    ]
-    assert result.report.complete
+    sdl = """rows(first: Int = null, after: String, last: Int, before: String): Page!
+    type Page { edges: [Edge!]! page_info: Info! } type Edge { node: Row! }
+    type Info { has_next_page: Boolean! end_cursor: String }"""
+    result = fetch(sdl, resolve, "{ rows(last: 10) { edges { node { id } } } }")
+    assert_whole(result, range(190, 200))
 
 
 def test_changing_counts_are_reported(world):
@@ -441,10 +430,8 @@ def test_a_deleted_object_keeps_its_first_page(world):
     real = world.node
 
     def node(root: Any, args: dict[str, Any], context: Any) -> Any:
-        if args["id"] == "i1":
-            message = "Could not resolve to a node."
-            raise ValueError(message)
-        return real(root, args, context)
+        is_gone = args["id"] == "i1"
+        return fail("Could not resolve to a node.") if is_gone else real(root, args, context)
 
     world.schema.resolver("Query.node")(node)
     result = world.client().execute_all(NESTED, follow="all")
@@ -456,17 +443,10 @@ def test_a_deleted_object_keeps_its_first_page(world):
 
 def test_errors_of_later_pages_have_paths_in_the_joined_data(world):
     """Indexes count the items of the pages before."""
-
-    def secret(root: Any, _: Any, __: Any) -> str:
-        if root["number"] == 13:
-            message = "forbidden"
-            raise ValueError(message)
-        return "s"
-
-    world.schema.resolver("Item.secret")(secret)
-    result = world.client().execute_all(
-        "{ items(first: 10) { nodes { name secret } } }", follow="all"
-    )
+    secret = world.schema.resolver("Item.secret")
+    secret(lambda root, _, __: fail("forbidden") if root["number"] == 13 else "s")
+    text = "{ items(first: 10) { nodes { name secret } } }"
+    result = world.client().execute_all(text, follow="all")
     assert [error["path"] for error in result.errors] == [["items", "nodes", 13, "secret"]]
     assert result.data["items"]["nodes"][13] == {"name": "item 13", "secret": None}
 
@@ -557,11 +537,8 @@ def test_an_error_without_a_path_leaves_a_doubt(world, faulty_answer, path):
     """It may concern any list of the answer; so may one with a path of another form."""
 
     def wire(request: Any, number: int) -> Response | None:
-        if number != faulty_answer:
-            return None
-        data = world.schema.execute(request.query, dict(request.variables or {})).data
-        errors = [{"message": "Half of it.", "path": path}]
-        return Response(200, members={"data": data, "errors": errors})
+        error = {"message": "Half of it.", "path": path}
+        return world.answer_beside(request, error) if number == faulty_answer else None
 
     result = world.client(wire).execute_all(ITEMS, follow="all")
     assert world.names(result) == ALL
@@ -608,11 +585,8 @@ def test_a_rate_limit_beside_rows_is_waited_for(world):
     message = "You have exceeded a secondary rate limit."
 
     def wire(request: Any, number: int) -> Response | None:
-        if number != 2:
-            return None
-        data = world.schema.execute(request.query, dict(request.variables or {})).data
-        members = {"data": data, "errors": [{"message": message}]}
-        return Response(200, {"retry-after": "0"}, members=members)
+        error = {"message": message}
+        return world.answer_beside(request, error, retry_after="0") if number == 2 else None
 
     result = world.client(wire).execute_all(ITEMS, follow="all")
     assert world.names(result) == ALL
@@ -671,43 +645,3 @@ def test_lists_in_json_without_a_schema_are_no_pages():
             client.execute_all("{ form { meta tags } }")
     assert result.data["form"]["extra"] == meta
     assert result.report.complete
-
-
-TEXTS_SDL = """
-type Query { texts(first: Int, after: String): Texts! }
-type Texts { nodes: [String!]! pageInfo: PageInfo! totalCount: Int! }
-type PageInfo { hasNextPage: Boolean! endCursor: String }
-"""
-
-
-def write_texts(*texts: str, more: bool) -> bytes:
-    """Return a page of a list of four texts."""
-    page = {"hasNextPage": more, "endCursor": texts[-1]}
-    return json.dumps(
-        {"data": {"texts": {"totalCount": 4, "nodes": texts, "pageInfo": page}}}
-    ).encode()
-
-
-SECOND = write_texts("c", "d", more=False)
-CUT_PAGES = build_cut_answers(SECOND)
-
-
-@pytest.mark.parametrize("fault", CUT_PAGES)
-def test_a_page_whose_body_is_cut_is_requested_again(endpoint, fault, monkeypatch):
-    """Over HTTP; the error of one that stays so has the page before, and can be resumed."""
-    monkeypatch.setattr("gqlnb.http.rate_limit_rules.FIRST_BACKOFF", 0.001)
-    text = "{ texts(first: 2) { nodes totalCount pageInfo { hasNextPage endCursor } } }"
-    first, cut, second = answer(write_texts("a", "b", more=True)), CUT_PAGES[fault], answer(SECOND)
-    server = endpoint(first, cut, second)
-    with Client(server.url, schema=TEXTS_SDL) as client:
-        result = client.execute_all(text, follow="all")
-        assert result.data["texts"]["nodes"] == ["a", "b", "c", "d"]
-        assert (result.report.ended, len(server.requests)) == ("complete", 3)
-        server.answers[:] = [first, cut]
-        kind = AnswerError if isinstance(cut, bytes) or "no length" in fault else TransportError
-        with pytest.raises(kind, match=server.url) as caught:
-            client.execute_all(text, follow="all")
-        assert "Gave up after 4 attempts" in str(caught.value)
-        assert len(server.requests) == 3 + 5
-        server.answers[:] = [second]
-        assert client.resume(caught.value).data == result.data

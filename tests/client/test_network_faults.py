@@ -96,6 +96,7 @@ def failing(kind, message, call):
 
 # -- what passes is asked again
 
+WENT_WRONG = "Something went wrong while executing your query."
 PASSING = {
     "502 HTML": answer("<html>Bad gateway</html>", "502 Bad", Content_Type="text/html"),
     "502 Unicorn": answer("<!DOCTYPE html><title>Unicorn!</title>", "502 Bad"),
@@ -122,6 +123,12 @@ PASSING = {
         Retry_After="0"),
     "200 throttled": json_answer({"errors": [{"message": "Throttled",
         "extensions": {"code": "THROTTLED"}}]}, Retry_After="0"),
+    "went wrong, null": json_answer({"data": None, "errors": [{"message": WENT_WRONG}]}),
+    "went wrong, no data": json_answer({"errors": [{"message": WENT_WRONG}]}),
+    "went wrong, nulls": json_answer({"data": {"a": None}, "errors": [{"message": WENT_WRONG}]}),
+    "timedout": json_answer({"data": None, "errors": [{"message": "The query timedout."}]}),
+    "INTERNAL": json_answer({"data": None, "errors": [{"message": "Oops.", "type": "INTERNAL"}]}),
+    "null as text": answer('{"data":"null"}'),
     "ok message": json_answer({"message": "We couldn't respond to your request in time. Sorry."}),
     "closed": Close(),
     "reset": Reset(),

@@ -8,14 +8,22 @@ them, and with largest sizes that are refused or cut. A complete report must mea
 from __future__ import annotations
 
 import random
-import warnings
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from gqlnb import Client, OptionError, Schema
+from gqlnb import OptionError
+from tests.client.paging.lists import (
+    assert_whole,
+    build_client,
+    build_page,
+    build_rows,
+    fail,
+    fetch,
+    read_rows,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -87,35 +95,24 @@ class Service:
         if self.kind == "row":
             arguments.append(f"{self.place}: String")
         given = f"({', '.join(arguments)})" if arguments else ""
-        page = "Page" if self.is_counted else "[Row!]!"
-        return (
-            f"type Query {{ list{given}: {page} }} type Row {{ id: ID! weight: Int }} "
-            "type Page { total: Int! rows: [Row!]! }"
-        )
+        page = "Page type Page { total: Int! rows: [Row!]! }" if self.is_counted else "[Row!]!"
+        return f"list{given}: {page} type Row {{ id: ID! weight: Int }}"
 
-    def resolve(self, _root: object, args: Mapping[str, Any], _context: object) -> object:
+    def resolve(self, args: Mapping[str, Any]) -> object:
         """Return the rows that the arguments ask for."""
         rows = [row for row in self.rows if row["weight"] >= (args.get("least") or 0)]
-        length = args.get(self.length)
-        place = args.get(self.place)
+        length, place = args.get(self.length), args.get(self.place)
+        is_number = self.kind in {"offset", "page", "bounds"}
+        begin = max(0, (place or 0) - self.base) if is_number else 0
         if self.kind == "bounds":
-            begin = max(0, (place or 0) - self.base)
             length = max(0, (length or 0) - self.base - begin)
         size = self.size if length is None or self.kind == "none" else length
         if self.most is not None and size > self.most:
-            if self.refuses:
-                message = "more than this service returns"
-                raise ValueError(message)
-            size = self.most
-        if self.kind == "offset":
-            begin = max(0, (place or 0) - self.base)
-        elif self.kind == "page":
-            begin = max(0, (place or 0) - self.base) * size
-        elif self.kind == "row":
-            ids = [row["id"] for row in rows]
-            begin = ids.index(place) + 1 if place in ids else 0
-        elif self.kind != "bounds":
-            begin = 0
+            size = fail("more than this service returns") if self.refuses else self.most
+        if self.kind == "page":
+            begin *= size
+        if self.kind == "row":
+            begin = next((n for n, row in enumerate(rows, 1) if row["id"] == place), 0)
         part = rows[begin : begin + size]
         return {"total": len(rows), "rows": part} if self.is_counted else part
 
@@ -143,18 +140,13 @@ def draw_service(seed: int) -> Service:
 
 def fetch_all(service: Service, given: str = "", **options: Any) -> Result:
     """Return all pages of the list of a service, with the arguments that the query gives."""
-    schema = Schema(service.sdl, {"Query": {"list": service.resolve}})
     rows = "{ rows { id } }" if service.is_counted else "{ id }"
-    text = f"{{ list{given} {rows} }}"
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return Client(schema).execute_all(text, progress=False, **options)
+    return fetch(service.sdl, service.resolve, f"{{ list{given} {rows} }}", **options)
 
 
 def judge(service: Service, result: Result) -> str:
     """Return whether the rows and the report are right; raise if a report claims too much."""
-    data = result.data["list"]
-    got = [row["id"] for row in (data["rows"] if service.is_counted else data)]
+    got = [row["id"] for row in read_rows(result)]
     whole = [row["id"] for row in service.rows]
     report = result.report
     assert report is not None
@@ -200,25 +192,17 @@ def test_without_experiments_a_list_that_may_be_cut_is_doubted():
         assert result.report.requests == 1
 
 
-SEASONS = """
-type Query { episodes(season: Int = 1): [Episode!]! samples(amount: Int = 20): [Episode!]! }
-type Episode { id: ID! season: Int }
-"""
-
-
 def test_a_filter_that_looks_like_a_page_number_is_not_followed():
     """The ids of the second season follow those of the first, as those of a second page would."""
-    rows = [{"id": str(n), "season": n // 20 + 1} for n in range(60)]
-
-    def resolve(_root: object, args: Mapping[str, Any], _context: object) -> object:
-        return [row for row in rows if row["season"] == args["season"]]
-
-    client = Client(Schema(SEASONS, {"Query": {"episodes": resolve}}))
+    client = build_client(
+        "episodes(season: Int = 1): [Row!]! type Row { id: ID! season: Int }",
+        lambda args: build_rows(60)[20 * args["season"] - 20 : 20 * args["season"]],
+    )
     with pytest.warns(UserWarning, match="20 rows is a usual limit"):
         result = client.execute_all("{ episodes { id } }", progress=False)
     assert len(result.data["episodes"]) == 20
     result = client.execute_all("{ episodes { id } }", progress=False, paging={"season": "page"})
-    assert [row["id"] for row in result.data["episodes"]] == [row["id"] for row in rows]
+    assert read_rows(result) == build_rows(60)
     with pytest.raises(OptionError, match="paging= takes roles"):
         client.execute_all("{ episodes { id } }", paging={"season": "sides"})
 
@@ -229,19 +213,15 @@ def test_a_filter_that_looks_like_a_page_number_is_not_followed():
 )
 def test_an_upper_bound_without_a_value_is_not_taken_for_a_size(count, default, most, included):
     """As of `startRow:` and `endRow:` of AG Grid; a lower one moves the rows, too."""
-    rows = [{"id": str(n)} for n in range(count)]
 
-    def resolve(_root: Any, args: dict[str, Any], _context: Any) -> Any:
+    def resolve(args: dict[str, Any]) -> Any:
         start, end = args.get("startRow") or 0, args.get("endRow")
         end = start + default if end is None else end + included
-        return rows[start : min(end, start + most)]
+        return build_rows(count)[start : min(end, start + most)]
 
-    sdl = "type Query { rows(startRow: Int, endRow: Int): [Row!]! } type Row { id: ID! }"
-    client = Client(Schema(sdl, {"Query": {"rows": resolve}}))
-    with warnings.catch_warnings(action="ignore"):
-        result = client.execute_all("{ rows { id } }", progress=False)
-    got = result.data["rows"]
-    assert got == rows[: len(got)]
+    result = fetch("rows(startRow: Int, endRow: Int): [Row!]!", resolve, "{ rows { id } }")
+    got = read_rows(result)
+    assert got == build_rows(len(got))
     assert result.report.complete == (len(got) == count)
     assert len(got) == count or most == 100
 
@@ -252,56 +232,45 @@ def test_an_upper_bound_without_a_value_is_not_taken_for_a_size(count, default, 
 @pytest.mark.parametrize("name", ["scrollId", "bookmark"])
 def test_a_cursor_may_have_any_name_that_is_the_argument_s_too(name, arguments, flag, holder):
     """Shopee's affiliate reports have `scrollId`, beside a size of 20 by default, 50 at most."""
-    rows = [{"id": str(n)} for n in range(137)]
     fields = f"{name}: String" + (f" {flag}: Boolean" if flag else "")
 
-    def resolve(_root: Any, args: dict[str, Any], _context: Any) -> Any:
+    def resolve(args: dict[str, Any]) -> Any:
         start, size = int(args.get(name) or 0), min(args.get("limit") or 20, 50)
         end = start + size
-        info = {name: str(end) if end < len(rows) else None, flag: end < len(rows)}
-        return {"nodes": rows[start:end], **info, holder: info}
+        info = {name: str(end) if end < 137 else None, flag: end < 137}
+        return {"nodes": build_rows(137)[start:end], **info, holder: info}
 
-    sdl = f"""type Query {{ report(start: String, limit: Int, {name}: String): Page }}
-      type Page {{ nodes: [Row!]! {f"{holder}: Info" if holder else fields} }}
-      type Info {{ {fields} }} type Row {{ id: ID! }}"""
-    client = Client(Schema(sdl, {"Query": {"report": resolve}}))
-    result = client.execute_all(f"{{ report{arguments} {{ nodes {{ id }} }} }}", progress=False)
-    assert result.data["report"]["nodes"] == rows
-    assert result.report.complete
+    sdl = f"""report(start: String, limit: Int, {name}: String): Page type Info {{ {fields} }}
+      type Page {{ nodes: [Row!]! {f"{holder}: Info" if holder else fields} }}"""
+    assert_whole(fetch(sdl, resolve, f"{{ report{arguments} {{ nodes {{ id }} }} }}"), range(137))
 
 
 def test_a_page_that_repeats_an_argument_is_not_taken_for_one_with_a_cursor():
     """Although the rows of its value are others than those without one."""
 
-    def resolve(_root: Any, args: dict[str, Any], _context: Any) -> Any:
-        tag = args.get("tag", "all")
-        rows = [{"id": f"{tag}{n}"} for n in range(20)]
+    def resolve(args: dict[str, Any]) -> Any:
+        rows = [{"id": f"{args.get('tag', 'all')}{n}"} for n in range(20)]
         return {"nodes": rows, "tag": args.get("tag", "blue")}
 
-    sdl = """type Query { report(tag: String): Page } type Page { nodes: [Row!]! tag: String }
-      type Row { id: ID! }"""
-    client = Client(Schema(sdl, {"Query": {"report": resolve}}))
-    with pytest.warns(UserWarning, match="usual limit"):
-        result = client.execute_all("{ report { nodes { id } } }", progress=False)
-    assert [row["id"] for row in result.data["report"]["nodes"]] == [f"all{n}" for n in range(20)]
-    assert not result.report.complete
+    sdl = "report(tag: String): Page type Page { nodes: [Row!]! tag: String }"
+    result = fetch(sdl, resolve, "{ report { nodes { id } } }")
+    assert [row["id"] for row in read_rows(result)] == [f"all{n}" for n in range(20)]
+    assert "usual limit" in result.report.doubts[0]
 
 
 def test_a_sample_is_not_called_complete():
     """Its rows are others in each answer."""
-    rng = random.Random(1)
-    rows = [{"id": str(n)} for n in range(400)]
-    resolvers = {"samples": lambda _root, args, _: rng.sample(rows, args["amount"])}
-    client = Client(Schema(SEASONS, {"Query": resolvers}))
-    with pytest.warns(UserWarning, match="may be incomplete"):
-        result = client.execute_all("{ samples { id } }", progress=False)
-    assert len(result.data["samples"]) == 20
+    draw = random.Random(1).sample
+    sdl = "samples(amount: Int = 20): [Row!]!"
+    result = fetch(sdl, lambda args: draw(build_rows(400), args["amount"]), "{ samples { id } }")
+    assert len(read_rows(result)) == 20
+    assert not result.report.complete
 
 
 def test_roles_are_found_once_for_a_client():
     """The second query follows the list without experiments."""
     service = Service("offset", 95, 20, None, False, 0, True, False, "blip", "zork", ())
-    client = Client(Schema(service.sdl, {"Query": {"list": service.resolve}}))
+    client = build_client(service.sdl, service.resolve)
     first, second = (client.execute_all("{ list { id } }", progress=False) for _ in range(2))
     assert first.data == second.data
     assert any("`blip: 1`" in note for note in first.report.notes)
@@ -311,26 +280,17 @@ def test_roles_are_found_once_for_a_client():
 
 def test_lists_of_later_pages_are_judged_too():
     """No list of the first page has the usual length at which those of the second are cut."""
-    sdl = """
-    type Query { shelves(first: Int, after: String): Shelves! }
-    type Shelves { nodes: [Shelf!]! pageInfo: PageInfo! }
-    type PageInfo { hasNextPage: Boolean! endCursor: String }
-    type Shelf { id: ID! books(word: String): [Book!]! }
-    type Book { id: ID! }
-    """
-
-    def resolve(_root: object, args: Mapping[str, Any], _context: object) -> object:
-        begin = int(args.get("after") or 0)
-        nodes = [{"id": n, "count": 3 if n < 10 else 25} for n in range(begin, min(20, begin + 10))]
-        info = {"hasNextPage": begin < 10, "endCursor": str(begin + 10)}
-        return {"nodes": nodes, "pageInfo": info}
+    sdl = """shelves(first: Int, after: String): Nodes! type Book { id: ID! }
+    type Row { id: ID! books(word: String): [Book!]! }"""
 
     def resolve_books(shelf: Any, _args: object, _context: object) -> object:
-        return [{"id": f"{shelf['id']}/{n}"} for n in range(shelf["count"])][:20]
+        return build_rows(3 if int(shelf["id"]) < 10 else 20)
 
-    resolvers = {"Query": {"shelves": resolve}, "Shelf": {"books": resolve_books}}
-    client = Client(Schema(sdl, resolvers))
-    text = "{ shelves(first: 10) { nodes { books { id } } } }"
-    with pytest.warns(UserWarning, match=r"shelves\.books: nothing shows that it is whole"):
-        result = client.execute_all(text, progress=False)
-    assert len(result.data["shelves"]["nodes"]) == 20
+    result = fetch(
+        sdl,
+        lambda args: build_page(build_rows(20), args.get("after"), 10),
+        "{ shelves(first: 10) { nodes { books { id } } } }",
+        {"Row": {"books": resolve_books}},
+    )
+    assert "shelves.books: nothing shows that it is whole" in result.report.doubts[0]
+    assert len(read_rows(result)) == 20

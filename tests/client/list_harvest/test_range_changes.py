@@ -18,6 +18,7 @@ from gqlnb import Client, OptionError, Slice
 from tests.client.list_harvest.simulator import Endpoint
 from tests.client.list_harvest.test_range_harvest import (
     KINDS,
+    assert_whole,
     draw_values,
     harvest,
     harvest_quietly,
@@ -133,8 +134,7 @@ def test_nulls_in_place_of_rows_are_a_gap():
     endpoint = Endpoint({f"r{number}": number for number in range(10)})
     endpoint.damage = lambda nodes: endpoint.requests == 1 and nodes.__setitem__(4, None)
     found = harvest(endpoint)
-    assert found.complete
-    assert list_ids(found) == sorted(endpoint.rows)
+    assert_whole(found, endpoint.rows)
     endpoint.damage = lambda nodes: len(nodes) > 4 and nodes.__setitem__(4, None)
     with pytest.warns(UserWarning, match="null instead of 1 row"):
         found = harvest(endpoint)
@@ -156,8 +156,7 @@ def test_rows_repeated_in_place_of_others_are_noticed(is_deleted):
     rows = {f"r{number}": number for number in range(10)}
     endpoint = Endpoint(rows, damage=repeat)
     found = harvest(endpoint, slice=Slice(column="at", cap=50, fixed=True))
-    assert found.complete
-    assert list_ids(found) == sorted(endpoint.rows)
+    assert_whole(found, endpoint.rows)
     assert "r4" in endpoint.rows
 
 
@@ -184,8 +183,7 @@ def test_the_highest_range_is_read_last_also_again():
     endpoint = MovingEndpoint({f"r{number}": number for number in range(100)})
     found = harvest(endpoint)
     assert endpoint.phase == 2
-    assert found.complete
-    assert list_ids(found) == sorted(endpoint.rows)
+    assert_whole(found, endpoint.rows)
 
 
 class SwappingEndpoint(Endpoint):
@@ -208,8 +206,7 @@ def test_a_number_that_left_the_highest_range_is_found_below():
     with gqlnb.serve(endpoint.build_schema(), port=0) as server, Client(server.url) as client:
         found = client.harvest(endpoint.query, slice=slice_, page_size=10)
     assert endpoint.is_swapped
-    assert found.complete
-    assert list_ids(found) == sorted(endpoint.rows)
+    assert_whole(found, endpoint.rows)
 
 
 @pytest.mark.parametrize("request_", [30, 70, 90])
@@ -310,8 +307,7 @@ def test_an_interrupted_harvest_continues_where_it_ended(tmp_path):
             failures += 1
     assert failures > 4
     assert "resume()" not in advice  # which would continue one of its ranges
-    assert found.complete
-    assert list_ids(found) == sorted(endpoint.rows)
+    assert_whole(found, endpoint.rows)
     assert endpoint.requests <= clean + failures * 7  # a range has up to six pages
 
 
@@ -346,8 +342,7 @@ def test_a_killed_harvest_continues(tmp_path):
                 endpoint.query, slice=Slice(column="at", cap=50), page_size=10, out=folder
             )
     assert endpoint.requests == before
-    assert found.complete
-    assert list_ids(found) == sorted(endpoint.rows)
+    assert_whole(found, endpoint.rows)
 
 
 def test_another_harvest_is_not_continued(tmp_path):

@@ -17,7 +17,7 @@ from tests.client.list_harvest.simulator import Endpoint
 from tests.examples import select_combinations
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
 ROWS = 400
 START = dt.datetime(2020, 1, 1, tzinfo=dt.UTC)
@@ -63,6 +63,12 @@ def list_ids(found: gqlnb.RangeHarvest) -> list[str]:
     return sorted(found.arrow()["id"].to_pylist())
 
 
+def assert_whole(found: gqlnb.RangeHarvest, rows: Iterable[str]) -> None:
+    """Assert that each of the rows came once, and that the report says so."""
+    assert list_ids(found) == sorted(rows)
+    assert found.complete
+
+
 @pytest.mark.parametrize(
     ("kind", "order"), select_combinations(KINDS, ["rising", "falling", "none"])
 )
@@ -71,8 +77,7 @@ def test_all_rows_of_each_kind_come_once(kind, order):
     type_, draw = KINDS[kind]
     endpoint = Endpoint(draw_values(draw), type=type_, order=order)
     found = harvest(endpoint)
-    assert list_ids(found) == sorted(endpoint.rows)
-    assert found.complete
+    assert_whole(found, endpoint.rows)
     assert found.coverage.expected == ROWS
     assert endpoint.requests == found.coverage.pages + found.coverage.counts
 
@@ -85,8 +90,7 @@ def test_filters_may_include_or_exclude_their_ends(kind, closed):
     type_, draw = KINDS[kind]
     endpoint = Endpoint(draw_values(draw), type=type_, closed=closed)
     found = harvest(endpoint)
-    assert list_ids(found) == sorted(endpoint.rows)
-    assert found.complete
+    assert_whole(found, endpoint.rows)
     assert not found.coverage.moved
 
 
@@ -97,8 +101,7 @@ def test_the_ends_may_be_members_of_an_input_object(declared):
     text = f"query ($where: {declared}) {{ items(filter: $where) {{ nodes {{ id at }} }} }}"
     slice_ = Slice(column="at", low="where.at.gte", high="where.at.lt", closed="left", cap=50)
     found = Client(endpoint.build_schema()).harvest(text, slice=slice_)
-    assert found.complete
-    assert list_ids(found) == sorted(endpoint.rows)
+    assert_whole(found, endpoint.rows)
 
 
 @pytest.mark.parametrize("arguments", ["", "limit: Int, "])
@@ -118,8 +121,7 @@ def test_a_list_without_pages_is_complete_where_longer_answers_came(arguments, c
     )
     query = "query ($low: Int, $high: Int) { items(low: $low, high: $high) { id at } }"
     client = Client(gqlnb.Schema(text, {"Query": {"items": resolve}}))
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as said:
         found = client.harvest(query, slice=Slice(column="at", cap=cap))
     assert found.complete == is_complete
     assert bool(said) != is_complete
@@ -262,8 +264,7 @@ def test_a_page_may_be_larger_than_the_cap():
     text = endpoint.query.replace("items(", "items(first: 100, ")
     slice_ = Slice(column="at", cap=30, fixed=True)
     found = Client(endpoint.build_schema()).harvest(text, slice=slice_)
-    assert list_ids(found) == sorted(endpoint.rows)
-    assert found.complete
+    assert_whole(found, endpoint.rows)
     assert endpoint.requests < 60
 
 
@@ -311,8 +312,7 @@ def test_a_count_may_be_beside_the_list(beside, is_filtered):
     )
     client = Client(gqlnb.Schema(text, {"Query": resolvers}))
     found = client.harvest(query, slice=Slice(column="at", cap=endpoint.cap), path="items")
-    assert list_ids(found) == sorted(endpoint.rows)
-    assert found.complete
+    assert_whole(found, endpoint.rows)
     assert found.coverage.expected == (ROWS if is_filtered else None)
 
 
@@ -373,8 +373,7 @@ def test_the_whole_may_be_bounded():
     slice_ = Slice(column="at", cap=50, least=least, most=most)
     found = harvest(endpoint, slice=slice_)
     wanted = [k for k, v in endpoint.rows.items() if least <= v <= "2020-06-01T00:00:00Z"]
-    assert found.complete
-    assert list_ids(found) == sorted(wanted)
+    assert_whole(found, wanted)
 
 
 def test_progress_is_reported():

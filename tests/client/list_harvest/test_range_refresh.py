@@ -15,7 +15,12 @@ import gqlnb
 from gqlnb import Client, Slice
 from gqlnb.lists.list_harvest import REFRESH_HINT
 from tests.client.list_harvest.simulator import Endpoint
-from tests.client.list_harvest.test_range_harvest import harvest, harvest_quietly, list_ids
+from tests.client.list_harvest.test_range_harvest import (
+    assert_whole,
+    harvest,
+    harvest_quietly,
+    list_ids,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore:.* more ranges are not proved complete")
 
@@ -83,8 +88,7 @@ def test_ranges_of_which_a_field_failed_are_read_again(tmp_path):
         found = client.harvest(endpoint.query, **options, refresh=True)
     texts = [gap.text.partition(" ")[0] for gap in first.coverage.gaps]
     assert endpoint.lows == [*map(int, texts), highest]
-    assert found.complete
-    assert list_ids(found) == sorted(ROWS)
+    assert_whole(found, ROWS)
     assert found.frame()["label"].notna().all()
     assert found.changes is not None
     assert set(found.changes.changed) == FAILING
@@ -230,8 +234,7 @@ def test_rows_that_may_come_anywhere_are_found(tmp_path, rows, new, is_fixed, ha
         if not (is_fixed or has_count):
             endpoint.rows["r390"] = 105
         found = client.harvest(endpoint.query, **options, refresh=True)
-    assert found.complete
-    assert list_ids(found) == sorted(endpoint.rows)
+    assert_whole(found, endpoint.rows)
     assert found.changes is not None
     assert (found.changes.added, found.changes.removed) == (["new"], ["r3"])
 
@@ -269,5 +272,4 @@ def test_ranges_in_which_rows_moved_are_read_again(tmp_path):
     assert not first.complete
     endpoint.is_calm = True
     found = harvest(endpoint, out=tmp_path, refresh=True)
-    assert found.complete
-    assert list_ids(found) == sorted(endpoint.rows)
+    assert_whole(found, endpoint.rows)

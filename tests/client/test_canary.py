@@ -124,8 +124,7 @@ def everything_logged(monkeypatch):
     before = root.level
     root.addHandler(handler)
     root.setLevel(1)
-    with warnings.catch_warnings():
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(action="always"):
         logging.captureWarnings(capture=True)
         yield stream
     logging.captureWarnings(capture=False)

@@ -107,6 +107,5 @@ def test_a_secret_in_a_warning_is_hidden():
 def test_extensions_of_in_process_schemas_are_ignored():
     """Only responses of remote endpoints have warnings in them."""
     schema = Schema(SDL, {"Query": {"node": lambda root, args, context: args["id"]}})
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         assert Client(App(schema)).execute('{ node(id: "1") }').data == {"node": "1"}

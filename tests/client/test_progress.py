@@ -12,10 +12,11 @@ from datetime import UTC, datetime
 import nbformat
 import pytest
 
-from gqlnb import Client, OptionError, RateLimited, Schema
+from gqlnb import OptionError, RateLimited
 from gqlnb.client.progress import PROGRESS_VARIABLE, TESTING_VARIABLES, Progress, render_bar
 from gqlnb.http.rate_limit_rules import Budget
 from gqlnb.lists.accounts import announce_pause
+from tests.client.paging.lists import build_client, build_page, build_rows
 
 BUDGET = Budget(5000, 4987, datetime(2027, 1, 15, 8, 1, tzinfo=UTC), 1)
 
@@ -141,25 +142,18 @@ def test_the_bar_says_what_further_requests_are_for(capsys):
 
 def test_the_bar_names_the_lists_that_go_on(capsys):
     """Both authors are there, and their books are not."""
-    sdl = """
-      type Query { authors(first: Int, after: String): Authors! author(id: ID!): Author }
-      type Authors { totalCount: Int! nodes: [Author!]! pageInfo: PageInfo! }
-      type Author { id: ID! books(first: Int!, after: String): Books! }
-      type Books { nodes: [Book!]! pageInfo: PageInfo! }
-      type Book { title: String! }
-      type PageInfo { hasNextPage: Boolean! endCursor: String }
-    """
+    sdl = """authors(first: Int, after: String): Authors! author(id: ID!): Row
+      type Authors { totalCount: Int! nodes: [Row!]! pageInfo: PageInfo! }
+      type Row { id: ID! books(first: Int!, after: String): Books! } type Book { title: String! }
+      type Books { nodes: [Book!]! pageInfo: PageInfo! }"""
 
     def list_books(_root, args, _context):
-        start = int(args.get("after") or 0)
-        nodes = [{"title": str(number)} for number in range(start, min(start + 2, 5))]
-        return {"nodes": nodes, "pageInfo": {"hasNextPage": start < 3, "endCursor": start + 2}}
+        return build_page([{"title": str(number)} for number in range(5)], args.get("after"), 2)
 
-    authors = {"totalCount": 2, "nodes": [{"id": 1}, {"id": 2}], "pageInfo": {"hasNextPage": False}}
-    queries = {"authors": lambda *_: authors, "author": lambda _root, args, _context: args}
-    resolvers = {"Query": queries, "Author": {"books": list_books}}
+    authors = {"totalCount": 2, "nodes": build_rows(2), "pageInfo": {"hasNextPage": False}}
+    fields = {"authors": lambda _: authors, "author": lambda args: args}
     text = "{ authors { totalCount nodes { id books(first: 2) { nodes { title } } } } }"
-    with Client(Schema(sdl, resolvers)) as client:
+    with build_client(sdl, fields, {"Row": {"books": list_books}}) as client:
         client.execute_all(text, follow="all", progress=True)
     assert "1 request, checking that no row of authors.books is missing" in shown(capsys)[1]
 

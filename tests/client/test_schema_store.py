@@ -163,8 +163,7 @@ def test_an_old_schema_is_used_offline_with_one_note(cache):
         match=r"could not be queried for its schema; using the schema cached 30 days ago",
     ):
         assert client.schema
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         assert client.schema
     with pytest.raises(QueryError, match="Did you mean 'hello'"):
         client.execute("{ helo }")
@@ -297,8 +296,7 @@ def test_a_background_failure_is_raised_on_the_next_access(endpoint, capfd):
     """Not before, and not as output."""
     made = endpoint(json_answer({"errors": [{"message": "Introspection is not allowed, friend."}]}))
     client = Client(made.url)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         client.peek_schema()
         loaded()
         assert client.peek_schema() is None

@@ -299,8 +299,10 @@ def fast_waits() -> Iterator[tuple[str, float]]:
 
 def run_call(call: str, endpoint: FaultyGitHub) -> int:
     """Return the number of rows of a call; it must not warn."""
-    with Client(endpoint, limits=Limits(wait=1)) as client, warnings.catch_warnings():
-        warnings.simplefilter("error", UserWarning)
+    with (
+        Client(endpoint, limits=Limits(wait=1)) as client,
+        warnings.catch_warnings(action="error", category=UserWarning),
+    ):
         return CALLS[call](client)
 
 

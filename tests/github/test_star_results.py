@@ -96,16 +96,14 @@ def test_an_empty_search_keeps_columns_and_dtypes():
 @pytest.mark.parametrize(("limit", "rows"), [(1, 1), (100, 100), (250, 250), (1000, 1000)])
 def test_a_limit_can_exceed_one_page(limit, rows):
     """All requested rows are returned in the fewest pages, without a warning."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         frame = stars(">1000", limit=limit)
     assert frame["name"].tolist() == [row.name for row in load_snapshot()[:rows]]
 
 
 def test_a_limit_can_exceed_one_search():
     """More than a thousand rows take the fewest searches."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         frame = stars(">1000", limit=2000)
         few = stars("1000..2000 sort:stars-asc", limit=1200)
         all_there_are = stars(">1000", limit=5000)
@@ -130,8 +128,7 @@ def test_a_warning_counts_rows_beyond_the_limit_of_a_search():
 @pytest.mark.parametrize(("query", "rows"), [(">100000", 119), (">1000", 3024), (">1000000", 0)])
 def test_no_limit_returns_all_rows(query, rows):
     """More than one search can return, in the same order and dtypes."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         frame = stars(query, limit=None)
     assert frame["name"].tolist() == [row.name for row in load_snapshot()[:rows]]
     assert frame.dtypes.equals(stars(">400000").dtypes)
@@ -257,8 +254,7 @@ def test_nulls_are_left_out_with_a_note(endpoint):
 def test_duplicates_are_dropped(endpoint):
     """A repository that is repeated, in any case, is one row."""
     found = connection("a/b/9", "A/B/9", "a/c/8", total=2)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         frame = stars(5, client=endpoint(lambda args: found))
     assert frame["name"].tolist() == ["b", "c"]
 

@@ -191,8 +191,7 @@ def ask(world: World, way: str = "all") -> tuple[Any, Service, Counting, list[st
     service = Service(world)
     transport = Counting(service, 3 * bound_requests(world) + 20)
     client = Client(transport, schema=None if world.secretive else transport.served)
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as said:
         text = make_text(world)
         if way == "all":
             answer: Any = client.execute_all(text, progress=False, follow="all")

@@ -61,8 +61,10 @@ def ask(url: str, call: Callable[[Client, str], list[Result]], text: str, *, fir
     async def asend(self: HttpTransport, request: Any) -> Any:
         return await asyncio.to_thread(send, self, request)
 
-    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        warnings.catch_warnings(record=True, action="always") as said,
+    ):
         patch.setattr(HttpTransport, "send", send)
         patch.setattr(HttpTransport, "asend", asend)
         with Client(url) as client:

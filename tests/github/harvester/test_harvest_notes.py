@@ -79,8 +79,7 @@ def list_missing(fields: list[str]) -> set[str]:
 def test_a_harvest_names_the_fields_without_data(fields):
     """It names those that one answer to the same search names, and warns once about them."""
     missing = list_missing(fields)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as caught:
         found = github.harvest(">100000", fields=" ".join(fields), progress=False)
     assert {note.split(": ")[1].split(" ")[0] for note in found.coverage.notes} == missing
     assert found.notes[: len(missing)] == found.coverage.notes

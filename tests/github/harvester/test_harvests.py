@@ -31,8 +31,7 @@ EVERYTHING = ">=1"
 def test_every_row_is_returned_once(client, standin, truth, tmp_path):
     """In few requests of up to ten pages, without a warning; the report and its files say so."""
     heard = []
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         made = github.harvest(
             EVERYTHING,
             client=client,

@@ -236,8 +236,7 @@ def test_no_row_is_lost_while_rows_change(seed, touched):
 
     search.drift = drift
     accounts = Accounts(search, "ann", "bob", "cid")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
+    with warnings.catch_warnings(action="ignore", category=UserWarning):
         found = accounts.harvest(slice="updated")
     ids = set(found.arrow()["id"].to_pylist())
     assert len(ids) == len(found)

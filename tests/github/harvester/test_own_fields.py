@@ -338,8 +338,7 @@ def test_an_endpoint_that_fails_is_no_fault_of_the_fields(service, tmp_path):
     with pytest.raises(Exception, match="502"):
         github.harvest(">=20000", client=app, fields="forkCount", out=tmp_path)
     app.most = 1000
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
+    with warnings.catch_warnings(action="ignore", category=UserWarning):
         made = github.harvest(">=20000", client=app, fields="forkCount", out=tmp_path)
     assert made.frame()["forkCount"].isna().sum() <= 3
 
@@ -404,8 +403,7 @@ def test_a_folder_keeps_the_types_of_its_beginning(tmp_path):
 
     with pytest.raises(RuntimeError):
         github.harvest(">=1", client=before, fields="size", out=tmp_path, part=1, progress=stop)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
+    with warnings.catch_warnings(action="ignore", category=UserWarning):
         made = github.harvest(">=1", client=after, fields="size", out=tmp_path, part=1)
     assert made.frame().dtypes["size"] == "Int64"
 

@@ -276,18 +276,8 @@ def test_no_object_shows_a_token(assert_clean, monkeypatch):
         box._receive(box, {"kind": "token"}, [CANARY.encode()])
         search = gqlnb.StarSearch(">1000", client=client)
         frame = client.frame("{ hello }")
-        things = [
-            server,
-            client,
-            key,
-            app,
-            box,
-            search,
-            connections.list_connections(),
-            *results,
-            frame,
-        ]
-        things += [result.response for result in results]
+        things = [server, client, key, app, box, search, connections.list_connections(), frame]
+        things += [*results, *(result.response for result in results)]
         for thing in things:
             copies = []
             with contextlib.suppress(Exception):  # refused, each in its own way

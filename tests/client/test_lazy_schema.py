@@ -153,8 +153,7 @@ def describe_outcome(result: Any) -> Any:
 @pytest.mark.filterwarnings("ignore:The answer is partial", "ignore:The schema of")
 @pytest.mark.filterwarnings("error:No schema is known")
 @pytest.mark.parametrize(
-    ("case", "call"),
-    select_combinations(SAME, ["execute", "aexecute", "execute_many", "document"]),
+    ("case", "call"), select_combinations(SAME, ["execute", "aexecute", "execute_many", "document"])
 )
 def test_a_call_has_the_same_outcome_before_and_after_the_schema_is_known(case, call):
     """Whatever the schema says of the text, of the variables and of the answer."""

@@ -20,14 +20,7 @@ import pytest
 from graphql import GraphQLError
 
 import gqlnb
-from gqlnb import (
-    Client,
-    FrameError,
-    OptionError,
-    QueryError,
-    Schema,
-    TransportError,
-)
+from gqlnb import Client, FrameError, OptionError, QueryError, Schema, TransportError
 from gqlnb.http.messages import Response
 from tests.client.faults import Wire
 

@@ -23,6 +23,7 @@ from gqlnb import (
     PartialError,
     QueryError,
     RateLimited,
+    Schema,
     Token,
     TransportError,
 )
@@ -699,18 +700,11 @@ TWICE = pytest.mark.parametrize("time", ["first", "again"])  # the roads differ
 
 def asked(endpoint, text, members, time):
     """Return the result, of the first call or of the second."""
-    made = client(endpoint(json_answer(members)), schema=SCHEMA_OF())
+    made = client(endpoint(json_answer(members)), schema=Schema(SCHEMA))
     if time == "again":
         with suppress(AnswerError):
             made.execute(text)
     return made.execute(text)
-
-
-def SCHEMA_OF():  # noqa: N802
-    """Return the schema."""
-    from gqlnb import Schema
-
-    return Schema(SCHEMA)
 
 
 @TWICE

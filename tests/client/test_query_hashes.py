@@ -9,14 +9,7 @@ from typing import Any
 
 import pytest
 
-from gqlnb import (
-    AuthError,
-    Client,
-    QueryError,
-    recorded,
-    reference_schema,
-    serve,
-)
+from gqlnb import AuthError, Client, QueryError, recorded, reference_schema, serve
 from gqlnb.client.http_transport import QueryHashes
 from gqlnb.document.document import Document
 from gqlnb.http.messages import Request, Response

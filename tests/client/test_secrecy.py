@@ -149,18 +149,14 @@ def test_an_awaited_application_can_be_cancelled():
 def test_invalid_headers_are_refused_in_the_constructor(canned, headers):
     """The message names the header and shows no values, including those of other headers."""
     given = {"Authorization": Token(SECRET), **headers} if type(headers) is dict else headers
-    for make in (lambda: Client(canned.url, headers=given), lambda: connect_to(canned, given)):
+    for make in (
+        lambda: Client(canned.url, headers=given),
+        lambda: gqlnb.connect(canned.url, headers=given),
+    ):
         with pytest.raises(TargetError, match="header") as caught:
             make()
         assert SECRET not in str(caught.value)
         assert caught.value.__context__ is None
-
-
-def connect_to(server, headers):
-    """Connect with headers."""
-    from gqlnb import connect
-
-    return connect(server.url, headers=headers)
 
 
 SECRET_HEADERS = pytest.mark.parametrize(
@@ -187,7 +183,7 @@ def test_a_secret_given_as_text_is_refused(canned, tmp_path, name, value):
     given = {name: value}
     for make in (
         lambda: Client(canned.url, headers=given),
-        lambda: connect_to(canned, given),
+        lambda: gqlnb.connect(canned.url, headers=given),
         lambda: Client(canned.url, headers=given, recording=tmp_path / "new.jsonl"),
     ):
         with pytest.raises(AuthError, match=f"{name}' is a secret given as text.*'env:NAME'") as it:

@@ -3,13 +3,7 @@
 import json
 
 import pytest
-from graphql import (
-    build_schema,
-    get_introspection_query,
-    is_introspection_type,
-    parse,
-    validate,
-)
+from graphql import build_schema, get_introspection_query, is_introspection_type, parse, validate
 from graphql.utilities import find_breaking_changes
 
 from gqlnb import QueryError, Schema, github

@@ -7,14 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from gqlnb import (
-    Access,
-    Client,
-    OptionError,
-    QueryError,
-    Schema,
-    serve,
-)
+from gqlnb import Access, Client, OptionError, QueryError, Schema, serve
 from gqlnb.client.transports import InProcessTransport
 from gqlnb.http.messages import Response
 from gqlnb.result.paging_report import Report

@@ -6,13 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from gqlnb import (
-    AuthError,
-    Limits,
-    OptionError,
-    connect,
-    github,
-)
+from gqlnb import AuthError, Limits, OptionError, connect, github
 from gqlnb.github.standin.simulation import Simulation
 from gqlnb.tokens import Token
 from tests.github.standin.exchange import VIEWER, post
@@ -34,28 +28,27 @@ def simulated(**faults):
 # ---------------------------------------------------------------- who asks
 
 
-def test_a_request_without_a_token_is_unauthorized(app):
-    """401 with JSON and the documentation URL."""
-    answer = post(app, token=None)
-    assert answer.status == 401
+DOCS = "https://docs.github.com/graphql"
+LOGIN = f"{DOCS}/guides/forming-calls-with-graphql#authenticating-with-graphql"
+
+
+@pytest.mark.parametrize(
+    ("given", "status", "message", "url"),
+    [
+        ({"token": None}, 401, "This endpoint requires you to be authenticated.", LOGIN),
+        ({"token": "stale"}, 401, "Bad credentials", DOCS),
+        *(
+            ({"body": body}, 400, "Problems parsing JSON", DOCS)
+            for body in (b"", b"{", b"query=1", b"\xff", b'{"query": NaN}')
+        ),
+    ],
+)
+def test_a_refused_request_has_the_documentation_url(app, given, status, message, url):
+    """Without a token, with a wrong one, and with a body that is not JSON."""
+    answer = post(app, **given)
+    assert answer.status == status
     assert answer.headers["content-type"] == "application/json; charset=utf-8"
-    assert answer.json == {
-        "message": "This endpoint requires you to be authenticated.",
-        "documentation_url": "https://docs.github.com/graphql/guides/"
-        "forming-calls-with-graphql#authenticating-with-graphql",
-        "status": "401",
-    }
-
-
-def test_a_request_with_a_wrong_token_is_unauthorized(app):
-    """401 "Bad credentials"."""
-    answer = post(app, token="stale")
-    assert answer.status == 401
-    assert answer.json == {
-        "message": "Bad credentials",
-        "documentation_url": "https://docs.github.com/graphql",
-        "status": "401",
-    }
+    assert answer.json == {"message": message, "documentation_url": url, "status": str(status)}
 
 
 @pytest.mark.parametrize("word", ["bearer", "Bearer", "token", "TOKEN"])
@@ -92,18 +85,6 @@ def test_the_client_raises_an_error_for_each_refusal(app):
 
 
 # ---------------------------------------------------------------- what is asked
-
-
-@pytest.mark.parametrize("body", [b"", b"{", b"query=1", b"\xff", b'{"query": NaN}'])
-def test_an_invalid_json_body_is_refused(app, body):
-    """400 "Problems parsing JSON"."""
-    answer = post(app, body)
-    assert answer.status == 400
-    assert answer.json == {
-        "message": "Problems parsing JSON",
-        "documentation_url": "https://docs.github.com/graphql",
-        "status": "400",
-    }
 
 
 @pytest.mark.parametrize(
@@ -362,7 +343,7 @@ def test_a_timeout_costs_points():
 
 
 HASTY = {
-    "documentation_url": "https://docs.github.com/graphql/overview/"
+    "documentation_url": f"{DOCS}/overview/"
     "rate-limits-and-query-limits-for-the-graphql-api#secondary-rate-limits",
     "message": "You have exceeded a secondary rate limit. Please wait a few minutes before "
     "you try again.",

@@ -5,15 +5,7 @@ import socket
 import pytest
 import requests
 
-from gqlnb import (
-    OptionError,
-    ServerError,
-    background,
-    connect,
-    github,
-    reference_schema,
-    serve,
-)
+from gqlnb import OptionError, ServerError, background, connect, github, reference_schema, serve
 from gqlnb.tokens import Token
 
 VIEWER = {"query": "{ viewer { login } }"}

@@ -18,7 +18,6 @@ from gqlnb.github.harvester.storage import RepositoryStore
 from gqlnb.http.rate_limit_rules import Budget
 from gqlnb.lists.accounts import Account, AccountPool
 from gqlnb.lists.window_harvest import WindowHarvest
-from tests.github.harvester.search_simulator import Changes, SearchSimulator
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -85,22 +84,6 @@ class SimulatedExecutor(Executor):
             future.set_result(outcome)
             done.add(future)
         return done, set()
-
-
-def simulate_harvest(rows: int, accounts: int, seed: int = 1) -> Schedule:
-    """Harvest a population whose data stand still."""
-    simulator = SearchSimulator(rows, 1, Changes(), seed)
-    search, results = simulator._search, dict[str, Any]()
-
-    def find(text: str, index: Any, exists: Any) -> Any:
-        if text not in results:
-            results[text] = search(text, index, exists)
-            if len(results) > 100:
-                del results[next(iter(results))]
-        return results[text]
-
-    simulator._search = find  # type: ignore[method-assign]
-    return simulate_schedule(simulator, 1, accounts)
 
 
 def simulate_schedule(

@@ -3,6 +3,7 @@
 import pytest
 
 import gqlnb
+from tests.client.paging.lists import build_client, build_page
 
 SDL = """
 type Query { rows: [Row] }
@@ -62,27 +63,19 @@ def test_protocols_without_arguments_name_the_method_to_call(client):
 
 
 PAGED = """
-scalar Odd scalar uint8
-type Query { rows(first: Int, after: String): Rows one(id: Int): Row }
-type Rows { nodes: [Row] pageInfo: PageInfo } type Row { id: ID n: Odd size: uint8 }
-type PageInfo { hasNextPage: Boolean endCursor: String }
+rows(first: Int, after: String): Nodes one(id: Int): Row
+type Row { id: ID n: Odd size: uint8 } scalar Odd scalar uint8
 """
 
 
 def build_paged_client(values):
     """Return a client of a connection with one of the values on each page."""
-
-    def read_rows(_root, args, _context):
-        at = int(args.get("after") or 0)
-        row = {"id": str(at), "n": values[at], "size": at}
-        info = {"hasNextPage": at + 1 < len(values), "endCursor": str(at + 1)}
-        return {"nodes": [row], "pageInfo": info}
-
-    resolvers = {
-        "rows": read_rows,
-        "one": lambda _root, args, _context: {"id": "0", "n": values[args["id"]], "size": 5},
+    rows = [{"id": str(at), "n": value, "size": at} for at, value in enumerate(values)]
+    fields = {
+        "rows": lambda args: build_page(rows, args.get("after"), 1),
+        "one": lambda args: rows[args["id"]] | {"size": 5},
     }
-    return gqlnb.Client(gqlnb.Schema(PAGED, {"Query": resolvers}))
+    return build_client(PAGED, fields)
 
 
 @pytest.mark.filterwarnings("ignore:The scalar 'Odd' is not known")
@@ -114,14 +107,11 @@ def test_the_dtype_of_an_unknown_scalar_does_not_change_between_pages(values, dt
 @pytest.mark.filterwarnings("ignore")
 def test_a_harvest_keeps_values_that_do_not_fit_as_text_in_all_parts():
     """Of a scalar whose name is a hint; unknown scalars are text in each part."""
-    sdl = """
-    scalar uint8 scalar Odd
-    type Query { rows(low: Int, high: Int): [Row] }
-    type Row { n: Int size: uint8 odd: Odd sizes: [uint8] }
-    """
+    sdl = """rows(low: Int, high: Int): [Row] scalar uint8 scalar Odd
+    type Row { n: Int size: uint8 odd: Odd sizes: [uint8] }"""
     sizes = [1, 2, "big", None, True, 0.5]
 
-    def read_rows(_root, args, _context):
+    def read_rows(args):
         span = range(max(args.get("low") or 0, 0), min(args.get("high", 19), 19) + 1)
         return [
             {"n": n, "size": n if n < 5 else sizes[n % 6], "odd": n if n < 9 else "x",
@@ -129,8 +119,7 @@ def test_a_harvest_keeps_values_that_do_not_fit_as_text_in_all_parts():
             for n in span
         ][:5]  # fmt: skip
 
-    client = gqlnb.Client(gqlnb.Schema(sdl, {"Query": {"rows": read_rows}}))
-    harvest = client.harvest(
+    harvest = build_client(sdl, read_rows).harvest(
         "query($low: Int, $high: Int) { rows(low: $low, high: $high) { n size odd sizes } }",
         slice=gqlnb.Slice(column="n", cap=5, step=1),
         progress=False,

@@ -17,12 +17,12 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from graphql import GraphQLError
 
 import gqlnb
 from gqlnb import Client, FrameError, OptionError, QueryError, Schema, TransportError
 from gqlnb.http.messages import Response
 from tests.client.faults import Wire
+from tests.client.paging.lists import fail
 
 SDL = """
 enum Kind { BIG SMALL }
@@ -46,24 +46,16 @@ class Site:
 
     def __init__(self):
         self.asked, self.added = Counter(), []
-        self.schema = Schema(
-            SDL,
-            {
-                "Query": {"user": self.user, "users": self.users},
-                "Mutation": {
-                    "add": self.add,
-                    "put": lambda r, a, c: self.add(r, {"rows": [a["row"]]}, c)[0],
-                },
-            },
-        )
+        put = {"put": lambda r, a, c: self.add(r, {"rows": [a["row"]]}, c)[0]}
+        query = {"user": self.user, "users": self.users}
+        self.schema = Schema(SDL, {"Query": query, "Mutation": {"add": self.add, **put}})
 
     def user(self, root, args, context):
         """Return a user; some do not exist."""
         number = int(args["id"])
         self.asked[number] += 1
         if number in ABSENT:
-            msg = f"no user {number}"
-            raise ValueError(msg)
+            fail(f"no user {number}")
         return {
             "id": args["id"],
             "login": f"u{number}",
@@ -273,16 +265,12 @@ def test_a_refused_batch_has_no_row():
     """Values beside the list of the others are columns, such as Hasura's number of rows."""
 
     def insert(root, args, context):
-        if "b" in args["names"]:
-            msg = "no b"
-            raise ValueError(msg)
-        return {"affected_rows": len(args["names"]), "returning": args["names"]}
+        names = fail("no b") if "b" in args["names"] else args["names"]
+        return {"affected_rows": len(names), "returning": names}
 
-    schema = Schema(
-        """type Query { x: Int } type Mutation { insert(names: [String!]!): Inserted }
-        type Inserted { affected_rows: Int! returning: [String!]! }""",
-        {"Mutation": {"insert": insert}},
-    )
+    sdl = """type Query { x: Int } type Mutation { insert(names: [String!]!): Inserted }
+        type Inserted { affected_rows: Int! returning: [String!]! }"""
+    schema = Schema(sdl, {"Mutation": {"insert": insert}})
     text = "mutation($names: [String!]!) { insert(names: $names) { affected_rows returning } }"
     with pytest.warns(UserWarning, match="1 of 2 inputs"):
         frame = Client(schema).map(text, ["a", "b", "c"], batch_size=2)
@@ -459,12 +447,10 @@ def test_a_value_that_does_not_fit_loses_no_answers(site):
     wire = Wrong(site.schema, 0, None)
     client = Client(wire, schema=SDL)
     text = "query($id: ID!) { user(id: $id) { stars } }"
-    try:
+    with pytest.raises(gqlnb.GqlnbError) as kept:
         client.map(text, ["1", "2"])
-    except gqlnb.GqlnbError as error:
-        kept = error
     sent = wire.sent
-    frame = client.map(text, ["1", "2"], resume=kept, strict=False)
+    frame = client.map(text, ["1", "2"], resume=kept.value, strict=False)
     assert wire.sent == sent == 2
     assert list(frame["user.stars"]) == [9999999999] * 2
 
@@ -495,15 +481,10 @@ def test_rows_stand_beside_their_own_input(root):
     """Also after an input whose answer has no data, and where the query selects an `id` itself."""
 
     def rows(root, args, context):
-        if args["n"] == 1:
-            msg = "no"
-            raise GraphQLError(msg)
-        return [{"name": f"{args['n']}-{at}"} for at in range(2)]
+        return fail("no") if args["n"] == 1 else [{"name": f"{args['n']}-{at}"} for at in range(2)]
 
-    schema = Schema(
-        "type Query { id(n: Int!): ID! rows(n: Int!): [Row!]! } type Row { name: String! }",
-        {"Query": {"id": lambda r, a, c: str(7 - a["n"]), "rows": rows}},
-    )
+    sdl = "type Query { id(n: Int!): ID! rows(n: Int!): [Row!]! } type Row { name: String! }"
+    schema = Schema(sdl, {"Query": {"id": lambda r, a, c: str(7 - a["n"]), "rows": rows}})
     text = f"query($n: Int!) {{ {root} rows(n: $n) {{ name }} }}"
     with gqlnb.serve(schema, port=0) as server:
         for target in (schema, server.url):
@@ -559,8 +540,7 @@ def test_a_batch_is_named_by_its_rows(site):
     def add(root, args, context):
         if args["rows"][0]["login"] == "u0":
             failed.append(args)
-            msg = "no"
-            raise GraphQLError(msg)
+            fail("no")
         return whole(root, args, context)
 
     schema = Schema(SDL, {"Mutation": {"add": add}})

@@ -27,27 +27,18 @@ from gqlnb.client.response_cache import (
 )
 from gqlnb.http.messages import Response
 from gqlnb.server.app import App
+from tests.client.paging.lists import build_page, build_rows, complete_sdl, fail
 
-SDL = """
-type Query {
-  hello(name: String): String
-  broken: String
-  things(first: Int!, after: String): Things!
-}
-type Mutation { add: Int }
-type Things { nodes: [Thing!]! totalCount: Int! pageInfo: PageInfo! }
-type PageInfo { hasNextPage: Boolean! endCursor: String }
-type Thing { id: ID! }
-"""
+SDL = complete_sdl("""
+hello(name: String): String broken: String things(first: Int!, after: String): Things!
+type Things { nodes: [Row!]! totalCount: Int! pageInfo: PageInfo! } type Mutation { add: Int }
+""")
 TOKEN = "canary-cache-91ab"
 
 
 def things(root, args, context):
     """Return a page of 250 things."""
-    start = int(args.get("after") or 0)
-    stop = min(start + args["first"], 250)
-    info = {"hasNextPage": stop < 250, "endCursor": str(stop)}
-    return {"nodes": [{"id": it} for it in range(start, stop)], "totalCount": 250, "pageInfo": info}
+    return build_page(build_rows(250), args.get("after"), args["first"])
 
 
 @pytest.fixture
@@ -59,18 +50,13 @@ def schema():
         calls.append("hello")
         return f"Hello {args.get('name') or 'world'} {len(calls)}"
 
-    def fail(root, args, context):
+    def break_down(root, args, context):
         calls.append("broken")
-        msg = "no"
-        raise ValueError(msg)
+        fail("no")
 
-    made = Schema(
-        SDL,
-        {
-            "Query": {"hello": hello, "broken": fail, "things": things},
-            "Mutation": {"add": lambda r, a, c: calls.append("add") or len(calls)},
-        },
-    )
+    query = {"hello": hello, "broken": break_down, "things": things}
+    add = {"add": lambda r, a, c: calls.append("add") or len(calls)}
+    made = Schema(SDL, {"Query": query, "Mutation": add})
     made.calls = calls
     return made
 

@@ -22,7 +22,7 @@ import gqlnb
 from gqlnb import Client, FrameError, OptionError, QueryError, Schema, TransportError
 from gqlnb.http.messages import Response
 from tests.client.faults import Wire
-from tests.client.paging.lists import fail
+from tests.client.paging.lists import build_client, fail
 
 SDL = """
 enum Kind { BIG SMALL }
@@ -497,15 +497,13 @@ def test_rows_stand_beside_their_own_input(root):
 
 def test_a_mapped_frame_has_the_arrow_types_of_an_answer():
     """Also of dates and of JSON values of several kinds, which pandas does not tell apart."""
-    schema = Schema(
-        """scalar Date scalar JSON enum Kind { A B } type Query { row(id: Int!): Row }
-        type Row { day: Date any: JSON kind: Kind words: [String] sizes: [Int] }""",
-        {"Query": {"row": lambda root, args, context: ROWS.get(args["id"])}},
-    )
+    sdl = """row(id: Int!): Row scalar Date scalar JSON enum Kind { A B }
+    type Row { day: Date any: JSON kind: Kind words: [String] sizes: [Int] }"""
+    client = build_client(sdl, lambda args: ROWS.get(args["id"]))
     text = """query($id: Int!, $all: Boolean!) {
       row(id: $id) { day any kind @include(if: $all) sizes words } }"""
     inputs = [{"id": at, "all": at != 2, "note": [1, "x"][at % 2]} for at in range(4)]
-    frame = Client(schema).map(text, inputs, short=True)
+    frame = client.map(text, inputs, short=True)
     table = frame.to_arrow()
     assert table.column_names == list(frame.columns)
     assert table["id"].to_pylist() == [0, 1, 2, 3]
@@ -617,9 +615,6 @@ def test_inputs_without_columns_have_a_row_each(site):
 )
 def test_missing_inputs_are_null(inputs):
     """NaN in a column of text, and the null of Arrow."""
-    schema = gqlnb.Schema(
-        "type Query { f(v: String): String }",
-        {"Query": {"f": lambda _root, args, _context: repr(args["v"])}},
-    )
-    frame = gqlnb.Client(schema).map("query($v: String) { f(v: $v) }", inputs)
+    client = build_client("f(v: String): String", lambda args: repr(args["v"]))
+    frame = client.map("query($v: String) { f(v: $v) }", inputs)
     assert frame["f"].tolist() == ["'a'", "None"]

@@ -14,6 +14,7 @@ import pytest
 import gqlnb
 from gqlnb import Client, OptionError, QueryError, Slice
 from tests.client.list_harvest.simulator import Endpoint
+from tests.client.paging.lists import build_client
 from tests.examples import select_combinations
 
 if TYPE_CHECKING:
@@ -110,17 +111,14 @@ def test_a_list_without_pages_is_complete_where_longer_answers_came(arguments, c
     """An endpoint that returned 50 rows once did not cut the others at fewer."""
     rows = [{"id": str(number), "at": number * 3} for number in range(ROWS)]
 
-    def resolve(_root: object, args: dict[str, Any], _context: object) -> object:
+    def resolve(args: dict[str, Any]) -> object:
         low, high = args.get("low"), args.get("high")
         above = [row for row in rows if low is None or row["at"] >= low]
         return [row for row in above if high is None or row["at"] <= high][:50]
 
-    text = (
-        f"type Query {{ items({arguments}low: Int, high: Int): [Item!]! }} "
-        "type Item { id: ID! at: Int! }"
-    )
+    sdl = f"items({arguments}low: Int, high: Int): [Row!]! type Row {{ id: ID! at: Int! }}"
     query = "query ($low: Int, $high: Int) { items(low: $low, high: $high) { id at } }"
-    client = Client(gqlnb.Schema(text, {"Query": {"items": resolve}}))
+    client = build_client(sdl, resolve)
     with warnings.catch_warnings(record=True, action="always") as said:
         found = client.harvest(query, slice=Slice(column="at", cap=cap))
     assert found.complete == is_complete
@@ -294,23 +292,22 @@ def test_a_count_may_be_beside_the_list(beside, is_filtered):
     """It is a count of the same rows if it has the same variables."""
     endpoint = Endpoint({f"r{n}": n for n in range(ROWS)}, has_count=False)
 
-    def count(root: object, args: dict[str, Any], context: object) -> object:
-        found = endpoint.resolve_items(root, {"first": 1, **args}, context)["totalCount"]  # type: ignore[index]
+    def resolve(args: dict[str, Any]) -> Any:
+        return endpoint.resolve_items(None, {"first": 1, **args}, None)
+
+    def count(args: dict[str, Any]) -> object:
+        found = resolve(args)["totalCount"]
         return {"[Group!]!": [{"count": found}], "Group": {"count": found}}.get(beside, found)
 
-    text = (
-        "type Query { items(first: Int! = 20, after: String, low: Int, high: Int): Items! "
-        f"itemsCount(groupBy: [String!], limit: Int, offset: Int, low: Int, high: Int): {beside} }}"
-        "type Group { count: Int! } type Items { nodes: [Item]! pageInfo: PageInfo! }"
-        "type PageInfo { hasNextPage: Boolean! endCursor: String } type Item { id: ID! at: Int! }"
-    )
-    resolvers = {"items": endpoint.resolve_items, "itemsCount": count}
+    sdl = f"""items(first: Int! = 20, after: String, low: Int, high: Int): Nodes!
+    itemsCount(groupBy: [String!], limit: Int, offset: Int, low: Int, high: Int): {beside}
+    type Group {{ count: Int! }} type Row {{ id: ID! at: Int! }}"""
     bounds = "(low: $low, high: $high)"
     query = (
         f"query ($low: Int, $high: Int) {{ items{bounds} {{ nodes {{ id at }} }} "
         f"itemsCount{bounds if is_filtered else ''} {'' if beside == 'Int!' else '{ count }'} }}"
     )
-    client = Client(gqlnb.Schema(text, {"Query": resolvers}))
+    client = build_client(sdl, {"items": resolve, "itemsCount": count})
     found = client.harvest(query, slice=Slice(column="at", cap=endpoint.cap), path="items")
     assert_whole(found, endpoint.rows)
     assert found.coverage.expected == (ROWS if is_filtered else None)
@@ -436,35 +433,24 @@ def test_a_count_that_stops_at_the_cap_proves_nothing():
 def test_a_count_beside_the_list_is_compared_with_the_rows_of_its_reading():
     """A deletion hides another row, so that a later count equals the number of rows."""
     rows = [{"id": str(n), "num": n} for n in range(30)]
-    sdl = """
-    type Query {
-      rows(limit: Int, offset: Int, low: Int, high: Int): [Row!]!
-      rowsCount(low: Int, high: Int): Int!
-    }
-    type Row { id: ID! num: Int! }
-    """
+    sdl = """rows(limit: Int, offset: Int, low: Int, high: Int): [Row!]!
+    rowsCount(low: Int, high: Int): Int! type Row { id: ID! num: Int! }"""
 
     def find(args: dict[str, Any]) -> list[dict[str, Any]]:
-        low, high = args.get("low"), args.get("high")
-        return [
-            row
-            for row in rows
-            if (low is None or row["num"] >= low) and (high is None or row["num"] < high)
-        ]
+        low, high = args.get("low", 0), args.get("high", 30)
+        return [row for row in rows if low <= row["num"] < high]
 
-    def resolve(_root: object, args: dict[str, Any], _context: object) -> list[dict[str, Any]]:
+    def resolve(args: dict[str, Any]) -> list[dict[str, Any]]:
         begin = args.get("offset") or 0
         if begin == 24:
             del rows[0]
         return find(args)[begin : begin + args["limit"]]
 
-    schema = gqlnb.Schema(
-        sdl, {"Query": {"rows": resolve, "rowsCount": lambda _, args, __: len(find(args))}}
-    )
+    client = build_client(sdl, {"rows": resolve, "rowsCount": lambda args: len(find(args))})
     text = """query ($low: Int, $high: Int) {
         rows(low: $low, high: $high, limit: 8) { id num } rowsCount(low: $low, high: $high)
     }"""
     slice_ = Slice(column="num", low="low", high="high", closed="left", cap=50)
-    found = gqlnb.connect(schema).harvest(text, slice=slice_, page_size=8, progress=False)
+    found = client.harvest(text, slice=slice_, page_size=8, progress=False)
     missing = {row["id"] for row in rows} - set(found.arrow()["id"].to_pylist())
     assert found.complete == (not missing)

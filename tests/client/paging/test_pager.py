@@ -83,22 +83,15 @@ class World:
         self.fault: Callable[[dict[str, Any], int], dict[str, Any]] | None = None
         parts = {"parts": lambda root, args, _: page(self.parts(root["id"]), args)}
         kinds = {"__resolveType": lambda value, _: value["type"]}
-        self.schema = Schema(
-            SDL,
-            {
-                "Query": {
-                    "items": self.page,
-                    "node": self.node,
-                    "me": lambda *_: self.items[3],
-                    "all": lambda *_: self.items[:3],
-                    "plain": lambda *_: "text",
-                    "loose": lambda _, args, __: page(self.items[:6], args),
-                },
-                "Node": kinds,
-                "Item": parts,
-                "Tag": parts,
-            },
-        )
+        query = {
+            "items": self.page,
+            "node": self.node,
+            "me": lambda *_: self.items[3],
+            "all": lambda *_: self.items[:3],
+            "plain": lambda *_: "text",
+            "loose": lambda _, args, __: page(self.items[:6], args),
+        }
+        self.schema = Schema(SDL, {"Query": query, "Node": kinds, "Item": parts, "Tag": parts})
 
     def parts(self, owner: str) -> list[Any]:
         """Return the parts of an item."""
@@ -627,10 +620,8 @@ def test_a_plain_list_without_a_schema_is_not_complete(secretive):
 def test_lists_in_json_without_a_schema_are_no_pages():
     """Caluma 11.3 hides its schema in production; its `meta` is JSON of any form."""
     meta = {"tags": ["a", {"b": [1]}], "empty": []}
-    schema = Schema(
-        "scalar JSON type Query { form: Form } type Form { meta: JSON tags: [String!]! }",
-        {"Query": {"form": lambda *_: {"meta": meta, "tags": ["a"]}}},
-    )
+    sdl = "scalar JSON type Query { form: Form } type Form { meta: JSON tags: [String!]! }"
+    schema = Schema(sdl, {"Query": {"form": lambda *_: {"meta": meta, "tags": ["a"]}}})
     with serve(schema, port=0, access=Access(introspection=False)) as server:
         client = Client(server.url)
         result = client.execute_all("{ form { ...Meta } } fragment Meta on Form { extra: meta }")

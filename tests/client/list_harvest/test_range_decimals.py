@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gqlnb import Client, Schema, Slice
+from gqlnb import Client, Slice
+from tests.client.paging.lists import build_client
 from tests.examples import count_examples
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 SDL = """
-scalar Decimal
-type Query { items(low: Int, high: Int, limit: Int = 10, offset: Int = 0): Items! }
-type Items { total: Int! rows: [Item!]! }
-type Item { id: ID! n: Int! price: Decimal }
+items(low: Int, high: Int, limit: Int = 10, offset: Int = 0): Page! scalar Decimal
+type Page { total: Int! rows: [Row!]! } type Row { id: ID! n: Int! price: Decimal }
 """
 TEXT = "query ($low: Int, $high: Int) { items(low: $low, high: $high) { rows { n price } } }"
 PRICES = st.lists(
@@ -30,18 +29,16 @@ PRICES = st.lists(
 
 def serve_prices(prices: Sequence[Decimal | None]) -> Client:
     """Return a client of an endpoint that returns at most ten of its rows."""
+    rows = [
+        {"id": n, "n": n, "price": None if price is None else str(price)}
+        for n, price in enumerate(prices)
+    ]
 
-    def find_items(_root: object, args: dict[str, Any], _context: object) -> object:
-        low, high = args.get("low"), args.get("high")
-        found = [
-            {"id": n, "n": n, "price": None if price is None else str(price)}
-            for n, price in enumerate(prices)
-            if (low is None or n >= low) and (high is None or n <= high)
-        ]
-        page = found[:10][args["offset"] :][: args["limit"]]
-        return {"total": len(found), "rows": page}
+    def find_items(args: dict[str, Any]) -> object:
+        found = rows[max(args.get("low") or 0, 0) : args.get("high", len(rows)) + 1]
+        return {"total": len(found), "rows": found[:10][args["offset"] :][: args["limit"]]}
 
-    return Client(Schema(SDL, {"Query": {"items": find_items}}))
+    return build_client(SDL, find_items)
 
 
 @settings(max_examples=count_examples(32))

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from gqlnb import Client, OptionError, Schema, Slice
+from gqlnb import Client, OptionError, Slice
 from tests.client.list_harvest.simulator import Endpoint
 from tests.client.list_harvest.test_range_harvest import harvest, harvest_quietly, list_ids
+from tests.client.paging.lists import build_client, build_page
 from tests.examples import select_combinations
 
 DAYS = [dt.datetime(2020, 1, day, tzinfo=dt.UTC) for day in range(1, 31)]
@@ -116,12 +117,8 @@ def test_a_filter_that_excludes_a_text_cannot_begin_with_it():
 
 
 FINE_SDL = """
-scalar DateTime
-scalar Decimal
-type Query {{ items(low: {0}, high: {0}, first: Int, after: String): Items! }}
-type Items {{ {1} nodes: [Item!]! pageInfo: PageInfo! }}
-type PageInfo {{ hasNextPage: Boolean! endCursor: String }}
-type Item {{ id: ID! at: {0}! }}
+items(low: {0}, high: {0}, first: Int, after: String): Page! scalar DateTime scalar Decimal
+type Page {{ {1} nodes: [Row!]! pageInfo: PageInfo! }} type Row {{ id: ID! at: {0}! }}
 """
 FINE_VALUES = {
     "Decimal": [f"0.{number:012}" for number in range(0, 2000, 5)],
@@ -142,7 +139,7 @@ def test_rows_between_the_ends_of_adjacent_ranges_are_not_overlooked(kind, has_c
         text = str(end).replace("+00:00", "Z")
         return parse(text.replace("Z", "000Z") if kind == "DateTime" and len(text) == 27 else text)
 
-    def find_items(_root: object, args: dict[str, Any], _context: object) -> object:
+    def find_items(args: dict[str, Any]) -> object:
         ends = args.get("low"), args.get("high")
         low, high = (None if end is None else read_end(end) for end in ends)
         found = [
@@ -150,16 +147,13 @@ def test_rows_between_the_ends_of_adjacent_ranges_are_not_overlooked(kind, has_c
             for number, value in enumerate(values)
             if (low is None or parse(value) >= low) and (high is None or parse(value) <= high)
         ]
-        start = int(args.get("after") or 0)
-        stop = min(start + (args.get("first") or 20), 50)
-        more = stop < min(len(found), 50)
-        page = {"hasNextPage": more, "endCursor": str(stop)}
-        return {"totalCount": len(found), "nodes": found[start:stop], "pageInfo": page}
+        page = build_page(found[:50], args.get("after"), args.get("first") or 20)
+        return page | {"totalCount": len(found)}
 
     sdl = FINE_SDL.format(kind, "totalCount: Int!" if has_count else "")
     ends = f"($low: {kind}, $high: {kind})"
     text = f"query {ends} {{ items(low: $low, high: $high) {{ nodes {{ id at }} }} }}"
-    client = Client(Schema(sdl, {"Query": {"items": find_items}}))
+    client = build_client(sdl, find_items)
     found = harvest_quietly(client, text, slice=Slice(column="at", cap=50), progress=False)
     assert len(found) < len(values)
     assert not found.complete

@@ -32,15 +32,9 @@ def asked():
         begun.append("subscription")
         yield from range(args["to"])
 
-    schema = Schema(
-        SDL,
-        {
-            "Query": {"hello": lambda *_: "Hello world!"},
-            "Mutation": {"size": size},
-            "Subscription": {"count": count},
-        },
-    )
-    return schema, begun
+    hello = {"hello": lambda *_: "Hello world!"}
+    resolvers = {"Query": hello, "Mutation": {"size": size}, "Subscription": {"count": count}}
+    return Schema(SDL, resolvers), begun
 
 
 def within(stack, monkeypatch, kind, path, mode):

@@ -18,6 +18,7 @@ from gqlnb.errors import TransportError
 from gqlnb.github.harvester.own_fields import drop_fields, parse_fields
 from gqlnb.github.standin.simulation import Simulation
 from tests.asgi import read_body, receive_again, send_answer
+from tests.client.paging.lists import fail
 from tests.github.harvester.logging_standin import rows
 from tests.github.test_github_failures import fast_waits
 
@@ -238,36 +239,23 @@ type Query { search(query: String!, type: SearchType!, first: Int, after: String
 
 def build_small_endpoint(size: str = "size: Int") -> Schema:
     """Return an endpoint with three repositories, one of whose non-null fields fails."""
+    kept = {"__typename": "Repository", "createdAt": "2020-01-01T00:00:00Z"}
     found = [
-        {
-            "__typename": "Repository",
-            "id": f"R{number}",
-            "nameWithOwner": f"o/r{number}",
-            "stargazerCount": 10 - number,
-            "createdAt": "2020-01-01T00:00:00Z",
-            "forkCount": number,
-            "size": number,
-        }
-        for number in range(3)
+        {**kept, "id": f"R{n}", "nameWithOwner": f"o/r{n}", "stargazerCount": 10 - n, "size": n}
+        for n in range(3)
     ]
 
     def resolve_forks(root: dict[str, Any], *_: object) -> int:
-        if root["id"] == "R1":
-            msg = "Resource not accessible by 'token 1'"
-            raise ValueError(msg)
-        return int(root["forkCount"])
+        is_refused = root["id"] == "R1"
+        return fail("Resource not accessible by 'token 1'") if is_refused else root["size"]
 
-    return Schema(
-        SDL.replace("size: Int", size),
-        {
-            "Query": {
-                "search": lambda *_: {"repositoryCount": 3, "pageInfo": {}, "nodes": found},
-                "nodes": lambda _, args, __: [found[int(it[1:])] for it in args["ids"]],
-            },
-            "PageInfo": {"hasNextPage": lambda *_: False},
-            "Repository": {"forkCount": resolve_forks},
-        },
-    )
+    queries = {
+        "search": lambda *_: {"repositoryCount": 3, "pageInfo": {}, "nodes": found},
+        "nodes": lambda _, args, __: [found[int(it[1:])] for it in args["ids"]],
+    }
+    info, forks = {"hasNextPage": lambda *_: False}, {"forkCount": resolve_forks}
+    resolvers = {"Query": queries, "PageInfo": info, "Repository": forks}
+    return Schema(SDL.replace("size: Int", size), resolvers)
 
 
 def test_an_error_in_a_field_that_is_never_null_keeps_the_row():

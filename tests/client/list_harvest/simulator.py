@@ -58,6 +58,10 @@ class Endpoint:
         Changes the rows of a page in place, before it is returned.
     is_ignoring
         Whether the filter has no effect.
+    watch
+        Called with the arguments of each request.
+    lows
+        The low ends of the ranges of which rows were requested.
     """
 
     rows: dict[str, Any]
@@ -73,6 +77,8 @@ class Endpoint:
     damage: Callable[[list[Any]], object] | None = None
     labels: dict[str, str] = field(default_factory=dict)
     requests: int = 0
+    watch: Callable[[dict[str, Any]], None] | None = None
+    lows: list[Any] = field(default_factory=list)
 
     def build_schema(self) -> gqlnb.Schema:
         """Return the schema with its resolver."""
@@ -89,8 +95,12 @@ class Endpoint:
     def resolve_items(self, _root: object, args: dict[str, Any], _context: object) -> object:
         """Return a page."""
         self.requests += 1
+        if args["first"] > 1:
+            self.lows.append(args.get("low"))
         if self.drift is not None:
             self.drift()
+        if self.watch is not None:
+            self.watch(args)
         between = (args.get("filter") or {}).get("at") or {}
         low = self._read(args.get("low", between.get("gte")))
         high = self._read(args.get("high", between.get("lt")))

@@ -160,52 +160,42 @@ def test_rows_repeated_in_place_of_others_are_noticed(is_deleted):
     assert "r4" in endpoint.rows
 
 
-class MovingEndpoint(Endpoint):
-    """While a range is read again, one of its rows moves to the highest, which loses another."""
-
-    phase = 0
-
-    def resolve_items(self, root: object, args: dict[str, Any], context: object) -> object:
-        """Return a page."""
-        is_count = args["first"] == 1
-        if self.phase == 0 and is_count:
-            self.phase = 1
-            del self.rows["r5"]
-        elif self.phase == 1 and not is_count:
-            self.phase = 2
-            self.rows["r7"] = TOP
-            del self.rows["r99"]
-        return super().resolve_items(root, args, context)
-
-
 def test_the_highest_range_is_read_last_also_again():
     """The counts of both ranges agree, and a row that left the lower one is in the higher one."""
-    endpoint = MovingEndpoint({f"r{number}": number for number in range(100)})
+    endpoint, phase = Endpoint({f"r{number}": number for number in range(100)}), 0
+
+    def move(args: dict[str, Any]) -> None:
+        """While a range is read again, move a row to the highest, which loses another."""
+        nonlocal phase
+        if phase == 0 and args["first"] == 1:
+            phase = 1
+            del endpoint.rows["r5"]
+        elif phase == 1 and args["first"] > 1:
+            phase = 2
+            endpoint.rows["r7"] = TOP
+            del endpoint.rows["r99"]
+
+    endpoint.watch = move
     found = harvest(endpoint)
-    assert endpoint.phase == 2
+    assert phase == 2
     assert_whole(found, endpoint.rows)
-
-
-class SwappingEndpoint(Endpoint):
-    """When rows are first counted, one of the highest range moves to a lower, which loses one."""
-
-    is_swapped = False
-
-    def resolve_items(self, root: object, args: dict[str, Any], context: object) -> object:
-        """Return a page."""
-        if args["first"] == 1 and not self.is_swapped:
-            self.is_swapped = True
-            self.rows["r399"] = self.rows.pop("r5")
-        return super().resolve_items(root, args, context)
 
 
 def test_a_number_that_left_the_highest_range_is_found_below():
     """The count of the lower range agrees; that of the highest shows that one may be there."""
-    endpoint = SwappingEndpoint({f"r{number}": number for number in range(400)})
+    endpoint = Endpoint({f"r{number}": number for number in range(400)})
+
+    def swap(args: dict[str, Any]) -> None:
+        """At the first count move a row of the highest range to a lower, which loses one."""
+        if args["first"] == 1:
+            endpoint.rows["r399"] = endpoint.rows.pop("r5")
+            endpoint.watch = None
+
+    endpoint.watch = swap
     slice_ = Slice(column="at", cap=50)
     with gqlnb.serve(endpoint.build_schema(), port=0) as server, Client(server.url) as client:
         found = client.harvest(endpoint.query, slice=slice_, page_size=10)
-    assert endpoint.is_swapped
+    assert endpoint.watch is None
     assert_whole(found, endpoint.rows)
 
 

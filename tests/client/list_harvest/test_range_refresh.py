@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from itertools import count
 from typing import Any
 
 import pytest
@@ -29,35 +29,6 @@ FAILING = {"r100", "r250"}
 RISING = Slice(column="at", cap=50, fixed=True)  # a whole number
 
 
-@dataclass
-class ReadingEndpoint(Endpoint):
-    """Notes the low ends of the ranges of which it returns rows."""
-
-    lows: list[int | None] = field(default_factory=list)
-
-    def resolve_items(self, root: object, args: dict[str, Any], context: object) -> object:
-        """Return a page."""
-        if args["first"] > 1:
-            self.lows.append(args.get("low"))
-        return super().resolve_items(root, args, context)
-
-
-@dataclass
-class RestlessEndpoint(Endpoint):
-    """Whenever all rows are counted, one of the highest range takes the place of a lower one."""
-
-    swaps: int = 0
-    is_calm: bool = False
-
-    def resolve_items(self, root: object, args: dict[str, Any], context: object) -> object:
-        """Return a page."""
-        is_total = args["first"] == 1 and not {"low", "high"} & args.keys()
-        if is_total and not self.is_calm:
-            self.rows[f"r{399 - self.swaps}"] = self.rows.pop(f"r{5 + 60 * self.swaps}")
-            self.swaps += 1
-        return super().resolve_items(root, args, context)
-
-
 def fail_labels(nodes: list[Any]) -> None:
     """Let the label of two rows fail."""
     for node in nodes:
@@ -74,7 +45,7 @@ def connect_to(endpoint: Endpoint) -> Iterator[Client]:
 
 def test_ranges_of_which_a_field_failed_are_read_again(tmp_path):
     """A refresh reads them and the highest range; the same call returns the harvest as it is."""
-    endpoint = ReadingEndpoint({**ROWS}, damage=fail_labels)
+    endpoint = Endpoint({**ROWS}, damage=fail_labels)
     options: dict[str, Any] = {"slice": RISING, "page_size": 50, "out": tmp_path}
     with connect_to(endpoint) as client:
         with pytest.warns(UserWarning, match=r"A field failed: .*The label is not available"):
@@ -109,7 +80,7 @@ def test_a_field_that_still_fails_is_the_same_gap(tmp_path):
 
 def test_an_interrupted_refresh_reads_the_other_ranges(tmp_path):
     """The same call continues it, also without `refresh`."""
-    endpoint = ReadingEndpoint({**ROWS}, damage=fail_labels)
+    endpoint = Endpoint({**ROWS}, damage=fail_labels)
     with pytest.warns(UserWarning, match="A field failed"):
         harvest(endpoint, out=tmp_path, page_size=50)
     endpoint.damage, endpoint.lows = None, []
@@ -132,7 +103,7 @@ def test_an_interrupted_refresh_reads_the_other_ranges(tmp_path):
 def test_a_range_with_more_equal_values_than_the_cap_is_not_read_again(tmp_path):
     """Another reading would return no more of them; the gap remains."""
     rows = ROWS | {f"same{number}": 77 for number in range(60)}
-    endpoint = ReadingEndpoint(rows)
+    endpoint = Endpoint(rows)
     with pytest.warns(UserWarning, match="no value divides them"):
         first = harvest(endpoint, out=tmp_path, page_size=50, slice=RISING)
     endpoint.lows = []
@@ -146,7 +117,7 @@ def test_a_range_with_more_equal_values_than_the_cap_is_not_read_again(tmp_path)
 @pytest.mark.parametrize(("left", "is_complete"), [(70, False), (20, True)])
 def test_a_range_with_another_number_of_equal_values_is_read_again(tmp_path, left, is_complete):
     """The gap has the new count; there is none if the endpoint returns all rows now."""
-    endpoint = ReadingEndpoint(ROWS | {f"same{number}": 77 for number in range(60)})
+    endpoint = Endpoint(ROWS | {f"same{number}": 77 for number in range(60)})
     options: dict[str, Any] = {"slice": RISING, "page_size": 50, "out": tmp_path}
     with connect_to(endpoint) as client:
         with pytest.warns(UserWarning, match=r"77 to 77: 50 of 61 rows\. .* no value divides them"):
@@ -196,7 +167,7 @@ def test_a_report_names_refresh_where_it_may_help(tmp_path):
 
 def test_ranges_without_a_count_of_nulls_are_not_read_again(tmp_path):
     """Another reading would count no rows with null either, and values that rise come later."""
-    endpoint = ReadingEndpoint({**ROWS}, has_count=False)
+    endpoint = Endpoint({**ROWS}, has_count=False)
     options: dict[str, Any] = {"slice": RISING, "page_size": 50}
     with pytest.warns(UserWarning, match="does not count rows"):
         first = harvest(endpoint, out=tmp_path, **options)
@@ -244,7 +215,7 @@ def test_deleted_rows_that_no_count_shows_are_noted(tmp_path, is_fixed):
     """Later times are read again; a note says that deleted rows may be left, also later."""
     start = datetime(2020, 1, 1, tzinfo=UTC)
     rows = {f"r{hour}": (start + timedelta(hours=hour)).isoformat() for hour in range(400)}
-    endpoint = ReadingEndpoint(rows, type="DateTime", has_count=False, is_required=True)
+    endpoint = Endpoint(rows, type="DateTime", has_count=False, is_required=True)
     slice_ = Slice(column="at", cap=50, fixed=is_fixed)
     options: dict[str, Any] = {"slice": slice_, "page_size": 50, "out": tmp_path}
     with connect_to(endpoint) as client:
@@ -266,10 +237,18 @@ def test_deleted_rows_that_no_count_shows_are_noted(tmp_path, is_fixed):
 
 def test_ranges_in_which_rows_moved_are_read_again(tmp_path):
     """Their counts may agree by chance, though a row is missing and another one is gone."""
-    endpoint = RestlessEndpoint({**ROWS})
+    endpoint, places = Endpoint({**ROWS}), count()
+
+    def swap(args: dict[str, Any]) -> None:
+        """When all are counted, let one of the highest range take the place of a lower one."""
+        if args["first"] == 1 and not {"low", "high"} & args.keys():
+            place = next(places)
+            endpoint.rows[f"r{399 - place}"] = endpoint.rows.pop(f"r{5 + 60 * place}")
+
+    endpoint.watch = swap
     with pytest.warns(UserWarning, match="rows which moved may be in none"):
         first = harvest(endpoint, out=tmp_path)
     assert not first.complete
-    endpoint.is_calm = True
+    endpoint.watch = None
     found = harvest(endpoint, out=tmp_path, refresh=True)
     assert_whole(found, endpoint.rows)

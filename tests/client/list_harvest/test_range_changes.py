@@ -335,16 +335,6 @@ def test_a_killed_harvest_continues(tmp_path):
     assert_whole(found, endpoint.rows)
 
 
-def test_another_harvest_is_not_continued(tmp_path):
-    """The log names the query; another one in the same folder is refused."""
-    endpoint = Endpoint({"a": 1})
-    harvest(endpoint, out=tmp_path)
-    with pytest.raises(OptionError, match="is the log of"):
-        harvest(endpoint, out=tmp_path, slice=Slice(column="at", cap=49))
-    found = harvest(endpoint, out=tmp_path, slice=Slice(column="at", cap=49), resume=False)
-    assert found.complete
-
-
 @pytest.mark.parametrize(
     "damage", [b"{", b'{"type":"range"}\n', b"\x00\xff\n", b'{"type":"new"}\n']
 )

@@ -71,16 +71,6 @@ def test_a_folder_that_lost_its_only_part_names_it(tmp_path):
         gqlnb.github.open(tmp_path).frame()
 
 
-def test_a_lost_part_of_an_unfinished_harvest_is_an_error(tmp_path):
-    """Its rows would be missing at the end."""
-    endpoint = make_endpoint()
-    stopped = harvest(endpoint, out=tmp_path, part=60, progress=lambda got, *_: got < 200)
-    assert stopped.coverage.stopped
-    (tmp_path / "part-00000.parquet").unlink()
-    with pytest.raises(OptionError, match=r"part-00000\.parquet is missing"):
-        harvest(endpoint, out=tmp_path, part=60)
-
-
 @pytest.mark.parametrize("least", [0, "2020-01-05", None])
 def test_a_harvest_without_rows_is_refreshed(least, tmp_path):
     """The rows that have come since are added."""

@@ -12,7 +12,7 @@ from multiprocessing import get_context
 
 import pytest
 
-from gqlnb import AuthError, Client, OptionError, github, serve
+from gqlnb import Client, OptionError, github, serve
 from gqlnb.github.harvester.harvests import group_clients
 from gqlnb.github.standin.simulation import Simulation
 from tests.asgi import run_app, send_answer
@@ -144,22 +144,6 @@ def test_requests_refused_at_the_same_time_are_sent_with_the_next_token(standin,
     assert note.startswith("A token of demo is refused; its next one continues: ")
 
 
-def test_the_last_refused_token_ends_a_harvest(people, tokens, tmp_path):
-    """The rows so far are kept."""
-    values = [*tokens.values()]
-    accounts = Accounts(people, dict(zip(values, ["ann", "bob"], strict=False)))
-    accounts.refused = dict.fromkeys(values, 4)
-    with run_app(accounts) as url:
-        with pytest.raises(AuthError, match="The rows so far are kept"):
-            github.harvest(EVERYTHING, client=url, tokens=[*tokens][:2], out=tmp_path)
-        accounts.refused = dict.fromkeys(values, 0)
-        with pytest.raises(AuthError):
-            github.harvest(EVERYTHING, client=url, tokens=[*tokens][:2], out=tmp_path)
-        accounts.refused = {}
-        made = github.harvest(EVERYTHING, client=url, tokens=[*tokens][:2], out=tmp_path)
-    assert made.complete
-
-
 def test_another_account_continues_the_work_of_a_limited_one(people, truth, tokens):
     """The other account does not wait for the next hour of the first."""
     values = [*tokens.values()]
@@ -199,18 +183,6 @@ def test_executors_send_requests_of_several_accounts(people, truth, tokens, kind
         made = github.harvest(EVERYTHING, client=url, tokens=[*tokens][:2], executor=pool)
     assert rows(made.frame()) == truth
     assert accounts.most == {"ann": 1, "bob": 1}
-
-
-def test_accounts_that_see_different_rows_are_a_doubt(people):
-    """A search may be without the repositories that its account does not see."""
-    with ExitStack() as stack:
-        services = [github.service(viewer=f"user{n}", population=people) for n in range(2)]
-        services.append(github.service(viewer="other", population=github.population(900)))
-        clients = [stack.enter_context(Client(service)) for service in services]
-        assert github.harvest(EVERYTHING, clients=clients[:2]).complete
-        with pytest.warns(UserWarning, match="The accounts see different numbers of results"):
-            found = github.harvest(EVERYTHING, clients=clients)
-    assert not found.complete
 
 
 @pytest.mark.parametrize("is_stopped", [True, False])

@@ -204,6 +204,8 @@ def test_the_last_refused_account_ends_the_harvest(tmp_path):
     with pytest.raises(AuthError, match="run the same call again") as caught:
         accounts.harvest(out=tmp_path)
     assert "resume()" not in str(caught.value)  # which would continue one range
+    with pytest.raises(AuthError):  # all are refused before the first range
+        accounts.harvest(out=tmp_path)
     accounts = Accounts(search, "ann", "bob")
     found = accounts.harvest(out=tmp_path)
     assert found.complete

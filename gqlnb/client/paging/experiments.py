@@ -624,7 +624,7 @@ class RoleSearch:
             return None
         bound = self._size if self._is_size_needed else self._reached
         if bound is not None and bound is not leaf:
-            # As many rows as were left fit into a size; an upper bound would leave the last one out.
+            # The rows that were left fit into a size; an upper bound would leave the last one out.
             fitting = yield from self._try({leaf: value, bound: self.length - 1})
             if fitting != other:
                 return None

@@ -623,11 +623,15 @@ class RoleSearch:
         if len(self.rows) != 1 or self.larger_count is not None or is_longer:
             return None
         bound = self._size if self._is_size_needed else self._reached
-        if bound is not None and bound is not leaf:
-            # The rows that were left fit into a size; an upper bound would leave the last one out.
-            fitting = yield from self._try({leaf: value, bound: self.length - 1})
-            if fitting != other:
-                return None
+        most = self.length if bound is None or self._is_size_needed else bound.value
+        if bound is not None and bound is not leaf and most is not None:
+            wider = yield from self._try({leaf: value, bound: most + self.length})
+            if wider != other:
+                # Above its largest size a service returns fewer rows, or none. As many as were left
+                # fit into a smaller one; an upper bound would leave the last one out.
+                fitting = yield from self._try({leaf: value, bound: self.length - 1})
+                if fitting != other:
+                    return None
         self._end, self._is_end_proved = f"`{leaf.name}: {value}` brought no further row", True
         return None
 

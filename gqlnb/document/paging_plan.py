@@ -196,7 +196,7 @@ class PagingPlan:
             return False
         size = self.read_size(field)
         is_last = field.kind == "cursor" and self.read_argument(field, ("last",)) is not None
-        is_small = field.outer is not None and size is not None and size < SMALLEST_FOLLOWED_SIZE
+        is_small = not field.is_outermost and size is not None and size < SMALLEST_FOLLOWED_SIZE
         return is_last or is_small
 
     def _find_suspects(self) -> list[SuspectList]:
@@ -224,11 +224,11 @@ class PagingPlan:
             field.items += self._add_cursors(field)
         # In the rows of another list a count for each of them may cost much. Where it comes on
         # request only, as in Payload, pages of joins leave rows out, and nothing else shows it.
-        wants_count = field.rooted or has_count_flag(field.selections[0].declared)
+        wants_count = field.is_outermost or has_count_flag(field.selections[0].declared)
         if self.schema is not None and wants_count and not field.total:
             self._add_count(field)
         anchor = field.anchor
-        if anchor is None or field.rooted:
+        if anchor is None or field.is_outermost:
             return
         if self.schema is None:
             anchor.typename = add_field(anchor.selections, "__typename")
@@ -298,7 +298,7 @@ class PagingPlan:
         """
         first, *others = field.selections
         declared = {} if first.declared is None else first.declared.args
-        is_read = field.is_connection and field.rooted and field.followed and not others
+        is_read = field.is_connection and field.is_outermost and field.followed and not others
         if not is_read or field.total or field.backward or field.is_bounded:
             return
         keys = {items.key for items in field.items if items.ids}

@@ -89,8 +89,10 @@ class Service:
         given = f"({', '.join(arguments)})" if arguments else ""
         page = "Page" if self.is_counted else "[Row!]!"
         return (
-            f"type Query {{ list{given}: {page} }} type Row {{ id: ID! weight: Int }} "
-            "type Page { total: Int! rows: [Row!]! }"
+            f"type Query {{ list{given}: {page} }} type Page {{ total: Int! rows: [Row!]! }} "
+            "type Row { id: ID! weight: Int kids(first: Int, after: String): Kids! } "
+            "type Kids { nodes: [Row!]! pageInfo: Info! } "
+            "type Info { hasNextPage: Boolean! endCursor: String }"
         )
 
     def resolve(self, _root: object, args: Mapping[str, Any], _context: object) -> object:
@@ -141,10 +143,20 @@ def draw_service(seed: int) -> Service:
     )
 
 
-def fetch_all(service: Service, given: str = "", **options: Any) -> Result:
+def resolve_kids(row: Any, args: Mapping[str, Any], _context: object) -> object:
+    """Return a page of the lists in the rows, which have 0 to 8 rows."""
+    rows = [{"id": f"{row['id']} {n}"} for n in range(int(row["id"][1:]) % 9)]
+    start = int(args.get("after") or 0)
+    end = start + (args.get("first") or 20)
+    info = {"hasNextPage": end < len(rows), "endCursor": str(end)}
+    return {"nodes": rows[start:end], "pageInfo": info}
+
+
+def fetch_all(service: Service, given: str = "", below: str = "", **options: Any) -> Result:
     """Return all pages of the list of a service, with the arguments that the query gives."""
-    schema = Schema(service.sdl, {"Query": {"list": service.resolve}})
-    rows = "{ rows { id } }" if service.is_counted else "{ id }"
+    resolvers = {"Query": {"list": service.resolve}, "Row": {"kids": resolve_kids}}
+    schema = Schema(service.sdl, resolvers)
+    rows = f"{{ rows {{ id {below} }} }}" if service.is_counted else f"{{ id {below} }}"
     text = f"{{ list{given} {rows} }}"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -190,6 +202,15 @@ def test_a_complete_report_means_all_rows_with_a_written_size(first):
         size = service.most or service.size if number % 2 else service.size
         found[judge(service, fetch_all(service, f"({service.length}: {size})"))] += 1
     assert found["right"] >= 0.4 * len(services), found
+
+
+@pytest.mark.parametrize("size", [2, 10])
+def test_a_complete_report_means_all_rows_that_have_pages_of_their_own(size):
+    """The names of arguments prove nothing about the outer list, either."""
+    below = f"kids(first: {size}) {{ nodes {{ id }} pageInfo {{ hasNextPage endCursor }} }}"
+    services = map(draw_service, range(7000, 7000 + SERVICES))
+    found = Counter(judge(service, fetch_all(service, below=below)) for service in services)
+    assert found["right"] >= 0.65 * SERVICES, found
 
 
 def test_without_experiments_a_list_that_may_be_cut_is_doubted():

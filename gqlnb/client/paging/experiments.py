@@ -743,8 +743,11 @@ class RoleSearch:
             yield Finding(f"`{size.name}` allows no more than {length} rows")
         if is_round(length):
             yield Finding(f"{length} rows is a usual limit, and no argument continues the list")
-        if reached is not None and reached not in self._refuted:
-            yield Finding(f"`{reached.name}` is reached, and no other value was answered")
+        for leaf in self._numbers:
+            is_size = leaf.value is None and is_named_after(leaf.name, SIZE_WORDS)
+            if (is_size or leaf is reached) and leaf not in self._refuted:
+                what = "has no value" if is_size else "is reached"
+                yield Finding(f"`{leaf.name}` {what}, and no other value was answered")
         evidence = f"`{reached.name}` is not a size" if reached is not None else NOTHING_MOVES
         yield Finding(evidence, is_complete=True)
 

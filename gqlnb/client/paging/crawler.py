@@ -335,7 +335,13 @@ class Crawler:
         positions = list(positions or [cursor.place.position for cursor in cursors])
         sizes = [self._choose_size(cursor, len(cursors), step) for cursor in cursors]
         pages = [
-            PlannedPage(c.field, size, c.key and c.key.type_name, c.place.build_argument(at, size))
+            PlannedPage(
+                field=c.field,
+                size=size,
+                on=c.key and c.key.type_name,
+                position=c.place.build_argument(at, size),
+                counts=c.place.pages == 1,
+            )
             for c, at, size in zip(cursors, positions, sizes, strict=True)
         ]
         text, variables = self._plan.write_next_request(

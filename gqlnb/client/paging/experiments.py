@@ -181,6 +181,8 @@ def list_untried(suspect: SuspectList, numbers: list[ArgumentLeaf]) -> list[str]
 def is_likely_cut(suspect: SuspectList, length: int) -> bool:
     """Return whether a list has as many rows as a size allows, or as services often return."""
     numbers = [leaf for leaf in suspect.leaves if leaf.is_number]
+    if any(leaf.value == length for leaf in suspect.bounds):
+        return True
     if suspect.leaves:
         # Balboa leaves the row itself out of a page of related rows after it has cut it.
         is_one_less = any(
@@ -954,9 +956,10 @@ class Experiments:
                 self._searches.append(RoleSearch(suspect, data, self._limits.paging or {}))
             else:
                 self._findings[suspect.name] = finding or Finding(MAY_BE_CUT)
-        self._note_findings()
         if self._searches:
             self.advance()
+        else:
+            self._note_findings()
 
     def _judge(self, suspect: SuspectList, data: object) -> Finding | None:
         """Judge a list by the first answer; return None if experiments may tell more."""
@@ -974,6 +977,9 @@ class Experiments:
             return Finding(OTHER_TYPE)
         if finding is None and self._is_kept(suspect, length):
             return Finding("its size is part of the question", is_complete=True)
+        bound = next((leaf for leaf in suspect.bounds if leaf.value == length), None)
+        if finding is None and bound is not None:
+            return Finding(f"it is as long as `{bound.name}: {length}` of the list around it")
         return Finding(LEFT_OUT) if finding is None and is_left_out else finding
 
     def _is_kept(self, suspect: SuspectList, length: int) -> bool:

@@ -10,7 +10,7 @@ from graphql import GraphQLError
 
 from gqlnb import Client, Schema
 from gqlnb.client.paging.crawler import explain_loss
-from tests.client.paging.lists import build_page, build_rows
+from tests.client.paging.lists import build_client, build_page, build_rows, fetch
 from tests.examples import select_combinations
 
 if TYPE_CHECKING:
@@ -1284,3 +1284,30 @@ def test_many_small_inner_lists_take_few_requests():
     assert {post["id"]: post["comments"] for post in result.data["posts"]} == comments
     assert result.report.complete
     assert result.report.requests < 40
+
+
+@pytest.mark.parametrize(
+    ("arguments", "count", "is_complete"),
+    [("", 5, False), ("", 0, True), ("(takeTexts: 3)", 5, True)],
+)
+def test_the_size_of_lists_in_rows_may_stand_on_the_field_of_the_rows(
+    arguments, count, is_complete
+):
+    """@favware/graphql-pokemon 8.8 has `takeFlavorTexts: 1` on the list of the Pokémon.
+
+    The number of a row is no count of its texts, and a small size that is written is meant.
+    """
+    sdl = "type Query { rows(takeTexts: Int = 1): [Row!]! } type Row { id: ID! num: Int! "
+    sdl += "texts: [Text!]! } type Text { text: String! }"
+
+    def resolve(args: dict[str, Any]) -> list[dict[str, Any]]:
+        texts = [{"text": "a"}] * min(count, args["takeTexts"])
+        return [{"id": "1", "num": 43, "texts": texts}, {"id": "2", "num": 44, "texts": []}]
+
+    text = f"{{ rows{arguments} {{ num texts {{ text }} }} }}"
+    report = fetch(sdl, resolve, text).report
+    reason = "rows.texts: it is as long as `takeTexts: 1` of the list around it."
+    assert report.complete == is_complete
+    assert report.doubts == (() if is_complete else (reason,))
+    verdict = build_client(sdl, resolve).execute(text).frames["rows.texts"].attrs["completeness"]
+    assert ("`takeTexts: 1` is reached" in verdict) == (not is_complete), verdict

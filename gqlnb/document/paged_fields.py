@@ -155,7 +155,7 @@ class PagedField:
         The path of the total count; empty if it is not selected.
     counted
         Whether the document itself selects the total count, in the object of the page.
-    rooted
+    is_outermost
         Whether no list is known between the data and the field.
     anchor
         The innermost object around the field that can be fetched again, or None.
@@ -189,7 +189,7 @@ class PagedField:
     page_infos: tuple[str, ...] = ()
     total: tuple[str, ...] = ()
     counted: bool = False
-    rooted: bool = False
+    is_outermost: bool = False
     anchor: Anchor | None = None
     hidden: HiddenFields = field(default_factory=dict)
     followed: bool = True
@@ -413,7 +413,7 @@ class PagedFieldFinder:
             return None
         made = PagedField(name, place.outer, steps, pieces, pages, *described)
         made.anchor = place.anchor
-        made.rooted = place.outer is None and not place.listed
+        made.is_outermost = place.outer is None and not place.listed
         made.is_connection = connection is not None
         by_key = group_by_key(inner)
         names = {by_key[item.key][0].name for item in made.items if item.key}
@@ -529,11 +529,10 @@ class PagedFieldFinder:
             w for w in ways if is_given(w.position, given) or (w.size and is_given(w.size, given))
         ]
         ways = own or ways
-        # Names decide without experiments; in rows of pages that can be requested again, as a list
-        # that is short in the first page may be long in another; and where the rows have pages of
-        # their own: those are nested in the pages of this list, also if it turns out to be whole.
+        # Names decide without experiments; and in rows of pages that can be requested again, as a
+        # list that is short in the first page may be long in another.
         is_inner = place.outer is not None and place.anchor is not None
-        by_name = self._roles is None or is_inner or has_inner_pages(inner)
+        by_name = self._roles is None or is_inner
         bound = find_length_limit(declared, given) if by_name else None
         if is_list(declared.type):
             numbered = ways if by_name else []
@@ -626,16 +625,6 @@ def find_position_variables(document: Document) -> set[str]:
         for step in paged.arguments.position[:1]
         for name in iterate_variables(piece.arguments.get(str(step)))
     }
-
-
-def has_inner_pages(selections: Iterable[EditableSelection]) -> bool:
-    """Return whether a list or a page below some selections takes arguments."""
-    for selection in selections:
-        declared = selection.declared
-        takes_arguments = declared is not None and bool(declared.args)
-        if selection.inner and (takes_arguments or has_inner_pages(selection.inner)):
-            return True
-    return False
 
 
 def find_pages(pieces: list[EditableSelection]) -> list[EditableSelection]:

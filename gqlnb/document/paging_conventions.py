@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
 from graphql import (
+    EnumValueNode,
     GraphQLInputObjectType,
     GraphQLList,
     GraphQLNonNull,
@@ -25,6 +26,7 @@ from graphql import (
     get_nullable_type,
     is_abstract_type,
     is_composite_type,
+    is_enum_type,
     is_input_object_type,
     is_leaf_type,
     is_object_type,
@@ -484,9 +486,13 @@ def read_default(argument: GraphQLArgument | GraphQLInputField) -> JSON:
     default = getattr(argument, "default", None)
     if default is None:
         return None if argument.default_value is Undefined else argument.default_value
-    if default.literal is not None:
-        return value_from_ast_untyped(default.literal)
-    return default.value
+    if default.literal is None:
+        return default.value
+    # Servers in Python may write their None as it is, which reads as the name of an enum value.
+    is_name = isinstance(default.literal, EnumValueNode)
+    if is_name and not is_enum_type(get_named_type(argument.type)):
+        return None
+    return value_from_ast_untyped(default.literal)
 
 
 def _has_paging_fields(kind: GraphQLInputObjectType) -> bool:

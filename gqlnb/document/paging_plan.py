@@ -89,12 +89,15 @@ class PlannedPage(NamedTuple):
     position
         The start of the page: part of the text if the argument is in an input object, else sent as
         the variable ``gqlnb_c<n>``.
+    counts
+        Whether to request the count of a list in the rows of another.
     """
 
     field: PagedField
     size: int | None
     on: str | None = None
     position: JSON = None
+    counts: bool = False
 
 
 class PagingPlan:
@@ -129,6 +132,8 @@ class PagingPlan:
     added_counts, added_infos
         The ``id`` of the selections that only prove completeness: counts, and the page info of
         lists that `path` leaves out.
+    inner_counts
+        The fields of lists in the rows of others, by the ``id`` of the selection of their count.
     omitted
         The ``id`` of the added selections that are not requested, as the endpoint fails for them.
     hidden
@@ -160,6 +165,7 @@ class PagingPlan:
         self.path = path
         self.added_counts: set[int] = set()
         self.added_infos: set[int] = set()
+        self.inner_counts: dict[int, PagedField] = {}
         self.omitted: set[int] = set()
         for field in self.fields:
             bound = ("after" if field.backward else "before",)
@@ -196,7 +202,7 @@ class PagingPlan:
             return False
         size = self.read_size(field)
         is_last = field.kind == "cursor" and self.read_argument(field, ("last",)) is not None
-        is_small = field.outer is not None and size is not None and size < SMALLEST_FOLLOWED_SIZE
+        is_small = not field.is_outermost and size is not None and size < SMALLEST_FOLLOWED_SIZE
         return is_last or is_small
 
     def _find_suspects(self) -> list[SuspectList]:
@@ -222,13 +228,16 @@ class PagingPlan:
         field.items = [self._add_identifiers(field, items) for items in field.items]
         if field.is_connection and not any(items.ids or items.cursor for items in field.items):
             field.items += self._add_cursors(field)
-        # In the rows of another list a count for each of them may cost much. Where it comes on
-        # request only, as in Payload, pages of joins leave rows out, and nothing else shows it.
-        wants_count = field.rooted or has_count_flag(field.selections[0].declared)
+        # In the rows of another list a count for each of them may cost much: it comes with their
+        # second pages, since cursors of values lose rows there, too, as in Ponder behind nulls.
+        # Where it comes on request only, as in Payload, pages of joins leave rows out, and nothing
+        # else shows it.
+        has_flag = has_count_flag(field.selections[0].declared)
+        wants_count = field.is_outermost or has_flag or field.kind == "cursor"
         if self.schema is not None and wants_count and not field.total:
-            self._add_count(field)
+            self._add_count(field, is_inner=not (field.is_outermost or has_flag))
         anchor = field.anchor
-        if anchor is None or field.rooted:
+        if anchor is None or field.is_outermost:
             return
         if self.schema is None:
             anchor.typename = add_field(anchor.selections, "__typename")
@@ -269,7 +278,7 @@ class PagingPlan:
                     inner.append(EditableSelection("pageInfo", info, inner=below, added=True))
         field.info = PageInfoPaths((info, has), "flag", (info, end))
 
-    def _add_count(self, field: PagedField) -> None:
+    def _add_count(self, field: PagedField, *, is_inner: bool) -> None:
         """Select the total count, to verify completeness and to show progress."""
         if field.is_plain or field.has_separate_lists:
             return
@@ -277,7 +286,7 @@ class PagingPlan:
         values = self._finder.read_arguments(first).items()
         enums = {n: value for n, value in values if isinstance(value, str) and value.isupper()}
         path = find_count(field.pages[0].kind, enums)
-        if not path:
+        if not path or (is_inner and len(path) > 1):
             return
         for selection in field.selections if has_count_flag(first.declared) else ():
             selection.arguments.setdefault(COUNT_FLAG, BooleanValueNode(value=True))
@@ -285,8 +294,11 @@ class PagingPlan:
             if page.inner is not None:
                 field.total = add_path(page.inner, path)
                 if len(path) == 1:
-                    added = (s for s in page.inner if s.key == field.total[0] and s.added)
-                    self.added_counts.update(map(id, added))
+                    added = [id(s) for s in page.inner if s.key == field.total[0] and s.added]
+                    if is_inner:
+                        self.inner_counts.update(dict.fromkeys(added, field))
+                    else:
+                        self.added_counts.update(added)
 
     def _add_proofs(self, field: PagedField) -> None:
         """Select what shows that the pages of a connection without a count lose rows.
@@ -298,7 +310,7 @@ class PagingPlan:
         """
         first, *others = field.selections
         declared = {} if first.declared is None else first.declared.args
-        is_read = field.is_connection and field.rooted and field.followed and not others
+        is_read = field.is_connection and field.is_outermost and field.followed and not others
         if not is_read or field.total or field.backward or field.is_bounded:
             return
         keys = {items.key for items in field.items if items.ids}
@@ -512,7 +524,7 @@ class PagingPlan:
         edits
             Other arguments, by the ``id`` of their selection.
         """
-        writer = SelectionWriter(self.omitted)
+        writer = SelectionWriter(self.omitted | self.inner_counts.keys())
         writer.edits = {**self._build_size_edits(sizes), **(edits or {})}
         return self._write_operation(writer.write_set(self.selections), [], writer.used_variables)
 
@@ -534,7 +546,10 @@ class PagingPlan:
             Whether to request the added counts.
         """
         parts, declared = [], []
-        writer = SelectionWriter(self.omitted if counts else self.omitted | self.added_counts)
+        omitted = self.omitted if counts else self.omitted | self.added_counts
+        asked = {turn.field for turn in turns if turn.counts}
+        inner = (added for added, field in self.inner_counts.items() if field not in asked)
+        writer = SelectionWriter(omitted.union(inner))
         inner_edits = self._build_size_edits(sizes)
         shared = self._collect_shared(turns)
         names = {id(selection): name for name, selection in shared.items()}

@@ -178,6 +178,8 @@ class SuspectList:
         them those of the object that holds it.
     typename
         The response name of the type of a row, where rows are of several types.
+    bounds
+        The sizes for it among the arguments of the lists around it, by their names.
     """
 
     name: str
@@ -195,6 +197,7 @@ class SuspectList:
     counts: list[str] = field(default_factory=list)
     signs: list[tuple[tuple[str, ...], tuple[str, ...], str]] = field(default_factory=list)
     typename: str = "__typename"
+    bounds: list[ArgumentLeaf] = field(default_factory=list)
 
     @property
     def text_names(self) -> set[str]:
@@ -224,7 +227,8 @@ class SuspectList:
 
     def find_kept_size(self, length: int) -> ArgumentLeaf | None:
         """Return the small size that is written for lists in the rows of others, and reached."""
-        written = (leaf for leaf in self.leaves if leaf.is_written and leaf.value == length)
+        sizes = (*self.leaves, *self.bounds)
+        written = (leaf for leaf in sizes if leaf.is_written and leaf.value == length)
         is_small = self.is_nested and length < SMALLEST_FOLLOWED_SIZE
         return next(written, None) if is_small else None
 
@@ -415,6 +419,17 @@ def is_named_after(name: str, words: str) -> bool:
     return not split_name(name).isdisjoint(words.split()) or name.lower() in words.split()
 
 
+def is_size_of(name: str, listed: str) -> bool:
+    """Return whether an argument is the size of lists in rows, by their name in its own.
+
+    Examples
+    --------
+    >>> is_size_of("takeFlavorTexts", "flavorTexts"), is_size_of("take", "flavorTexts")
+    (True, False)
+    """
+    return split_name(listed) < split_name(name) and is_named_after(name, SIZE_WORDS)
+
+
 def is_count_name(name: str, lists: Collection[str]) -> bool:
     """Return whether a field may count the rows of lists beside it.
 
@@ -433,8 +448,12 @@ def is_count_name(name: str, lists: Collection[str]) -> bool:
     (False, False)
     >>> is_count_name("recordCount", ["data"]), is_count_name("recordCount", ["sessions"])
     (True, False)
+    >>> is_count_name("numItems", ["items"]), is_count_name("num", ["items"])  # that of the row
+    (True, False)
     """
     name = name.rpartition(".")[2].removeprefix(ADDED_PREFIX)
+    if name in {"num", "number"}:
+        return False
     own = {word for listed in lists for word in split_name(listed)}
     words = split_name(name) - own - {word.removesuffix("s") for word in own}
     if words & {"total", "count", "cnt"} and not WRAPPER_NAMES.isdisjoint(lists):
@@ -512,12 +531,16 @@ def find_suspect_lists(
 
 
 class _Place(NamedTuple):
-    """A position during the search; `carriers` are the fields since the enclosing list."""
+    """A position during the search; `carriers` are the fields since the enclosing list.
+
+    `sizes` are the numbers in the arguments of the lists around it.
+    """
 
     steps: tuple[str, ...] = ()
     name: tuple[str, ...] = ()
     carriers: tuple[tuple[list[EditableSelection], tuple[str, str]], ...] = ()
     is_nested: bool = False
+    sizes: tuple[ArgumentLeaf, ...] = ()
 
 
 class _Search:
@@ -539,11 +562,14 @@ class _Search:
             steps, name = (*place.steps, key), place.name if is_wrapper else (*place.name, key)
             if not is_list(first.declared.type):
                 carriers = () if is_handled else (*place.carriers, here)
-                self.walk(below, first.kind, _Place(steps, name, carriers, place.is_nested))
+                inner = place._replace(steps=steps, name=name, carriers=carriers)
+                self.walk(below, first.kind, inner)
                 continue
             if not is_handled:
                 self.add_list(place, here, name, columns)
-            self.walk(below, first.kind, _Place(steps, name, (), is_nested=True))
+            leaves = list_leaves(first.declared.args, self.read_arguments(first))
+            sizes = (*place.sizes, *(leaf for leaf in leaves if leaf.is_number and leaf.value))
+            self.walk(below, first.kind, _Place(steps, name, (), is_nested=True, sizes=sizes))
 
     def add_list(
         self,
@@ -579,6 +605,7 @@ class _Search:
             is_plain,
             place.is_nested,
             holder,
+            bounds=[leaf for leaf in place.sizes if is_size_of(leaf.name, first.name)],
         )
         if not is_plain and not first.inner:
             columns[key] = pieces

@@ -35,6 +35,7 @@ from gqlnb.document.suspect_lists import (
     is_named_after,
     is_of_longer_list,
     is_round,
+    is_size_of,
     is_usual,
     list_leaves,
     may_be_short,
@@ -353,7 +354,10 @@ def choose_weakest(verdicts: Mapping[Verdict, int], noun: str) -> Verdict | None
 def collect_sizes(
     document: Document, path: Sequence[str], variables: Mapping[str, Any], above: int = 0
 ) -> Sizes:
-    """Return the arguments of the fields that lead to a list, without the first `above` fields."""
+    """Return the arguments of the fields that lead to a list.
+
+    Of the first `above` fields only the sizes that are named after the list are taken.
+    """
     kind: Any = None if document.schema is None else document.schema.query_type
     values = merge_defaults(document, variables)
     sizes = Sizes([], [], is_known=True)
@@ -374,16 +378,18 @@ def collect_sizes(
         members = [str(leaf.path[-1]) for leaf in leaves if len(leaf.path) == 2]
         takes_cursor |= any(is_named_after(name, CURSOR_WORDS) for name in (*arguments, *members))
         kind = None if declared is None else get_named_type(declared.type)
-        if depth > above:
-            sizes.untried.extend(format_argument(it.path) for it in leaves if _is_untried(it))
-            for name, value in given.items():
-                sizes.numbers.extend(_iterate_numbers(name, value))
-            # Services that build the schema from classes use their defaults without the object.
-            sizes.numbers.extend(
-                (format_argument(it.path), it.value)
-                for it in leaves
-                if len(it.path) > 1 and it.value and not given[str(it.path[0])]
-            )
+        if depth <= above:  # of a list around it: `takeFlavorTexts` is the size of `flavorTexts`
+            given = {name: value for name, value in given.items() if is_size_of(name, path[-1])}
+            leaves = []
+        sizes.untried.extend(format_argument(it.path) for it in leaves if _is_untried(it))
+        for name, value in given.items():
+            sizes.numbers.extend(_iterate_numbers(name, value))
+        # Services that build the schema from classes use their defaults without the object.
+        sizes.numbers.extend(
+            (format_argument(it.path), it.value)
+            for it in leaves
+            if len(it.path) > 1 and it.value and not given[str(it.path[0])]
+        )
     fields = getattr(kind, "fields", {})
     info = find_page_info(holder, PageArguments("cursor")) if takes_cursor else None
     token = "" if info is None else ".".join(info.cursor)

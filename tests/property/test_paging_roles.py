@@ -96,7 +96,8 @@ class Service:
             arguments.append(f"{self.place}: String")
         given = f"({', '.join(arguments)})" if arguments else ""
         page = "Page type Page { total: Int! rows: [Row!]! }" if self.is_counted else "[Row!]!"
-        return f"list{given}: {page} type Row {{ id: ID! weight: Int }}"
+        row = "type Row { id: ID! weight: Int kids(first: Int, after: String): Nodes! }"
+        return f"list{given}: {page} {row}"
 
     def resolve(self, args: Mapping[str, Any]) -> object:
         """Return the rows that the arguments ask for."""
@@ -138,10 +139,17 @@ def draw_service(seed: int) -> Service:
     )
 
 
-def fetch_all(service: Service, given: str = "", **options: Any) -> Result:
+def resolve_kids(row: Any, args: Mapping[str, Any], _context: object) -> object:
+    """Return a page of the lists in the rows, which have 0 to 8 rows."""
+    rows = [{"id": f"{row['id']} {n}"} for n in range(int(row["id"][1:]) % 9)]
+    return build_page(rows, args.get("after"), args.get("first") or 20)
+
+
+def fetch_all(service: Service, given: str = "", below: str = "", **options: Any) -> Result:
     """Return all pages of the list of a service, with the arguments that the query gives."""
-    rows = "{ rows { id } }" if service.is_counted else "{ id }"
-    return fetch(service.sdl, service.resolve, f"{{ list{given} {rows} }}", **options)
+    rows = f"{{ rows {{ id {below} }} }}" if service.is_counted else f"{{ id {below} }}"
+    kids = {"Row": {"kids": resolve_kids}}
+    return fetch(service.sdl, service.resolve, f"{{ list{given} {rows} }}", kids, **options)
 
 
 def judge(service: Service, result: Result) -> str:
@@ -182,6 +190,15 @@ def test_a_complete_report_means_all_rows_with_a_written_size(first):
         size = service.most or service.size if number % 2 else service.size
         found[judge(service, fetch_all(service, f"({service.length}: {size})"))] += 1
     assert found["right"] >= 0.4 * len(services), found
+
+
+@pytest.mark.parametrize("size", [2, 10])
+def test_a_complete_report_means_all_rows_that_have_pages_of_their_own(size):
+    """The names of arguments prove nothing about the outer list, either."""
+    below = f"kids(first: {size}) {{ nodes {{ id }} pageInfo {{ hasNextPage endCursor }} }}"
+    services = map(draw_service, range(7000, 7000 + SERVICES))
+    found = Counter(judge(service, fetch_all(service, below=below)) for service in services)
+    assert found["right"] >= 0.65 * SERVICES, found
 
 
 def test_without_experiments_a_list_that_may_be_cut_is_doubted():

@@ -145,6 +145,16 @@ def test_an_argument_without_a_value_may_bring_more(rows, arguments, untried):
         assert verdict == "complete: no sign suggests that rows are missing"
 
 
+def test_a_default_that_is_no_value_of_its_type_is_none():
+    """sqlmodel-graphql 0.14 writes Python's None in introspection as it is."""
+    sdl = "type Query { rows(limit: Int): [Int!] }"
+    schema = Schema(sdl, {"Query": {"rows": lambda *_: range(37)}})
+    with serve(schema, port=0) as server:
+        client = Client(server.url, schema=sdl.replace("limit: Int", "limit: Int = None"))
+        verdict = client.execute("{ rows }").frame().attrs["completeness"]
+    assert verdict == "unknown: `limit` may bring more rows"
+
+
 @pytest.mark.parametrize(("rows", "state"), [([10, 3], "unknown"), ([10, 3, 13], "complete")])
 def test_a_longer_list_shows_that_another_is_not_cut(rows, state):
     """Of lists in rows; without arguments they are part of their row."""

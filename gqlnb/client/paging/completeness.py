@@ -97,7 +97,7 @@ def advance_cursor(
 def check_bound(cursor: ListCursor) -> str:
     """Compare the length of a list without further pages with its bound."""
     # An endpoint that once returned more items did not cut the list at this length.
-    if cursor.field.outer is None and cursor.evidence.last_length < cursor.evidence.longest_answer:
+    if cursor.field.is_outermost and cursor.evidence.last_length < cursor.evidence.longest_answer:
         return COMPLETE
     arguments = cursor.field.arguments
     bound = cursor.place.requested_size
@@ -169,7 +169,7 @@ def _follow_cursor(
             and cursor.has_full_page
             and evidence.total != cursor.got
             and bool(field.arguments.size)
-            and field.outer is None
+            and field.is_outermost
             and cursor.reachable
         )
         return None if evidence.is_verifying else COMPLETE
@@ -195,7 +195,7 @@ def _verify_end(cursor: ListCursor, following: object, *, cut: bool) -> str | No
     is_counted = evidence.total is not None and cursor.got <= evidence.total
     is_short = is_counted and cursor.got != evidence.total and not is_at_cap
     evidence.is_verifying = evidence.is_probing = (
-        field.outer is None
+        field.is_outermost
         and (is_short if is_counted else cursor.has_full_page)
         and (evidence.last_length > 0 or place.pages == 1)
         and not (cut or field.is_bounded or field.backward)
@@ -226,7 +226,7 @@ def _follow_number(
     if left is not None and cursor.got > (evidence.total or 0):
         left = None  # a wrong total, such as the number of items in the page, ends nothing
     over = length == 0 or (left is not None and left <= 0)
-    can_verify = cursor.field.outer is None
+    can_verify = cursor.field.is_outermost
     if left == 0 and length and can_verify:
         # The total may be too small, or the length of the page; and overlapping pages have more
         # items than the total. One more page shows it.
@@ -416,7 +416,7 @@ def lacks_counted(cursor: ListCursor) -> bool:
 def describe_doubt(cursor: ListCursor) -> str | None:
     """Return why a list may be incomplete although the endpoint says that it ended; or None."""
     counted = cursor.evidence.total is not None
-    if counted and cursor.got != cursor.evidence.total and cursor.field.outer is not None:
+    if counted and cursor.got != cursor.evidence.total and not cursor.field.is_outermost:
         more = "more" if cursor.got > (cursor.evidence.total or 0) else "fewer"
         return f"{more} items were returned than the endpoint's total count."
     is_wrong_end = cursor.field.kind == "cursor" and cursor.evidence.pages_after_end > 0

@@ -295,7 +295,7 @@ class Crawler:
             shorter = (
                 cursor.evidence.last_length < self._largest[field, cursor.place.requested_size]
             )
-            can_close = field.outer is not None and not field.has_separate_lists
+            can_close = not (field.is_outermost or field.has_separate_lists)
             if cursor.evidence.is_probing and shorter and can_close:
                 self._end_list(cursor, COMPLETE)
             else:
@@ -335,7 +335,13 @@ class Crawler:
         positions = list(positions or [cursor.place.position for cursor in cursors])
         sizes = [self._choose_size(cursor, len(cursors), step) for cursor in cursors]
         pages = [
-            PlannedPage(c.field, size, c.key and c.key.type_name, c.place.build_argument(at, size))
+            PlannedPage(
+                field=c.field,
+                size=size,
+                on=c.key and c.key.type_name,
+                position=c.place.build_argument(at, size),
+                counts=c.place.pages == 1,
+            )
             for c, at, size in zip(cursors, positions, sizes, strict=True)
         ]
         text, variables = self._plan.write_next_request(
@@ -350,7 +356,7 @@ class Crawler:
         return PageRequest(text, variables, cursors, positions, sizes, self._sizes.scale)
 
     def _get_max_items(self, cursor: ListCursor) -> int | None:
-        return self.limits.max_results if cursor.field.outer is None else None
+        return self.limits.max_results if cursor.field.is_outermost else None
 
     def _choose_size(self, cursor: ListCursor, together: int, step: int = 0) -> int | None:
         size, most = self._sizes.next_size(cursor, together), self._get_max_items(cursor)
@@ -557,7 +563,7 @@ class Crawler:
                 cursor.path = (*where, *(step for step in path if step != PLAIN_LIST_STEP))
                 cursor.place.begin(self._plan.read_start(field))
                 cursor.round, cursor.evidence.longest_answer = self._round, self.longest_answer
-                if outer is None:
+                if field.is_outermost:
                     self._outermost.append(cursor)
                 if field.last_row:
                     cursor.last_page = get_at_path(self.data, field.last_row)
@@ -743,14 +749,14 @@ class Crawler:
                     self._doubts.add(field.name, DIFFERENT_BESIDE.format(key))
             cursor.merge(page)
         if reason is None:
-            waiting = self._open if self._keep or field.outer is not None else self._held
+            waiting = self._held if field.is_outermost and not self._keep else self._open
             if not cursor.is_waiting:
                 waiting.append(cursor)
         elif reason == MAY_CONTINUE:
             self._undecided.append(cursor)
         else:
             self._end_list(cursor, reason)
-        return reason is None and (field.outer is None or not cursor.evidence.is_probing)
+        return reason is None and (field.is_outermost or not cursor.evidence.is_probing)
 
     def _note_total(self, cursor: ListCursor, page: Mapping[str, Any]) -> None:
         field = cursor.field

@@ -621,7 +621,7 @@ class ListCursor:
         """Find out how further pages can be requested, by the path of the list in `holder`."""
         if self.field.kind == "none":
             return
-        if self.field.rooted and not any(isinstance(step, int) for step in path):
+        if self.field.is_outermost and not any(isinstance(step, int) for step in path):
             self.reachable = True
             return
         anchor = self.field.anchor

@@ -181,6 +181,8 @@ def list_untried(suspect: SuspectList, numbers: list[ArgumentLeaf]) -> list[str]
 def is_likely_cut(suspect: SuspectList, length: int) -> bool:
     """Return whether a list has as many rows as a size allows, or as services often return."""
     numbers = [leaf for leaf in suspect.leaves if leaf.is_number]
+    if any(leaf.value == length for leaf in suspect.bounds):
+        return True
     if suspect.leaves:
         # Balboa leaves the row itself out of a page of related rows after it has cut it.
         is_one_less = any(
@@ -623,11 +625,15 @@ class RoleSearch:
         if len(self.rows) != 1 or self.larger_count is not None or is_longer:
             return None
         bound = self._size if self._is_size_needed else self._reached
-        if bound is not None and bound is not leaf:
-            # As many rows as were left fit into a size; an upper bound would leave the last one out.
-            fitting = yield from self._try({leaf: value, bound: self.length - 1})
-            if fitting != other:
-                return None
+        most = self.length if bound is None or self._is_size_needed else bound.value
+        if bound is not None and bound is not leaf and most is not None:
+            wider = yield from self._try({leaf: value, bound: most + self.length})
+            if wider != other:
+                # Above its largest size a service returns fewer rows, or none. As many as were left
+                # fit into a smaller one; an upper bound would leave the last one out.
+                fitting = yield from self._try({leaf: value, bound: self.length - 1})
+                if fitting != other:
+                    return None
         self._end, self._is_end_proved = f"`{leaf.name}: {value}` brought no further row", True
         return None
 
@@ -739,8 +745,11 @@ class RoleSearch:
             yield Finding(f"`{size.name}` allows no more than {length} rows")
         if is_round(length):
             yield Finding(f"{length} rows is a usual limit, and no argument continues the list")
-        if reached is not None and reached not in self._refuted:
-            yield Finding(f"`{reached.name}` is reached, and no other value was answered")
+        for leaf in self._numbers:
+            is_size = leaf.value is None and is_named_after(leaf.name, SIZE_WORDS)
+            if (is_size or leaf is reached) and leaf not in self._refuted:
+                what = "has no value" if is_size else "is reached"
+                yield Finding(f"`{leaf.name}` {what}, and no other value was answered")
         evidence = f"`{reached.name}` is not a size" if reached is not None else NOTHING_MOVES
         yield Finding(evidence, is_complete=True)
 
@@ -947,9 +956,10 @@ class Experiments:
                 self._searches.append(RoleSearch(suspect, data, self._limits.paging or {}))
             else:
                 self._findings[suspect.name] = finding or Finding(MAY_BE_CUT)
-        self._note_findings()
         if self._searches:
             self.advance()
+        else:
+            self._note_findings()
 
     def _judge(self, suspect: SuspectList, data: object) -> Finding | None:
         """Judge a list by the first answer; return None if experiments may tell more."""
@@ -967,6 +977,9 @@ class Experiments:
             return Finding(OTHER_TYPE)
         if finding is None and self._is_kept(suspect, length):
             return Finding("its size is part of the question", is_complete=True)
+        bound = next((leaf for leaf in suspect.bounds if leaf.value == length), None)
+        if finding is None and bound is not None:
+            return Finding(f"it is as long as `{bound.name}: {length}` of the list around it")
         return Finding(LEFT_OUT) if finding is None and is_left_out else finding
 
     def _is_kept(self, suspect: SuspectList, length: int) -> bool:

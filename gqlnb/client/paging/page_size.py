@@ -110,14 +110,14 @@ class PageSizes:
         found = field.arguments.found_size
         if field.kind == "none" or not field.arguments.size:
             return found if field.kind == "none" else None
-        is_inner = field.outer is not None and field.kind != "cursor"
+        is_inner = not field.is_outermost and field.kind != "cursor"
         if is_inner and limits.page_size is None and text_size is None:
             return None  # most servers return such inner lists whole, which is checked later
         # The size in the text is where pages begin; a size that the user fixed is kept.
         if self._grows and found is not None:
             text_size = found
         size = limits.page_size or text_size or found or DEFAULT_PAGE_SIZE
-        if field.outer is None and limits.max_results is not None:
+        if field.is_outermost and limits.max_results is not None:
             size = min(size, limits.max_results)
         return size
 
@@ -247,7 +247,7 @@ class PageSizes:
         for field, size in self.base_sizes.items():
             page = get_at_path(data, field.steps)
             total = get_at_path(page, field.total) if field.total else None
-            is_free = field.outer is None and field not in self._fixed
+            is_free = field.is_outermost and field not in self._fixed
             if not is_free or not may_be_bounded(field, page, size, left=total):
                 continue
             length = max(len(page.get(each.key) or ()) for each in field.items)

@@ -458,7 +458,7 @@ def fetch_pets(find: Any, pets: Any = None) -> Any:
 def test_a_different_object_than_the_requested_one_is_not_used():
     """Its list would be added to that of another object."""
     result = fetch_pets(lambda _: ITEMS[0])
-    assert [len(owner["pets"]) for owner in result.data["items"]] == [7, 3, 3, 3, 3, 3]
+    assert [len(owner["pets"]) for owner in result.data["items"]] == [7, 6, 6, 6, 6, 6]
     assert all(pet["id"].startswith("1/") for pet in result.data["items"][1]["pets"])
     ended = "the endpoint returned a different object than the one requested"
     assert result.report.ended == ended
@@ -1053,3 +1053,30 @@ def test_many_small_inner_lists_take_few_requests():
     assert {post["id"]: post["comments"] for post in result.data["posts"]} == comments
     assert result.report.complete
     assert result.report.requests < 40
+
+
+@pytest.mark.parametrize(
+    ("arguments", "count", "is_complete"),
+    [("", 5, False), ("", 0, True), ("(takeTexts: 3)", 5, True)],
+)
+def test_the_size_of_lists_in_rows_may_stand_on_the_field_of_the_rows(
+    arguments, count, is_complete
+):
+    """@favware/graphql-pokemon 8.8 has `takeFlavorTexts: 1` on the list of the Pokémon.
+
+    The number of a row is no count of its texts, and a small size that is written is meant.
+    """
+    sdl = """rows(takeTexts: Int = 1): [Row!]! type Text { text: String! }
+    type Row { id: ID! num: Int! texts: [Text!]! }"""
+
+    def resolve(args: dict[str, Any]) -> list[dict[str, Any]]:
+        texts = [{"text": "a"}] * min(count, args["takeTexts"])
+        return [{"id": "1", "num": 43, "texts": texts}, {"id": "2", "num": 44, "texts": []}]
+
+    text = f"{{ rows{arguments} {{ num texts {{ text }} }} }}"
+    report = lists.fetch(sdl, resolve, text).report
+    reason = "rows.texts: it is as long as `takeTexts: 1` of the list around it."
+    assert report.complete == is_complete
+    assert report.doubts == (() if is_complete else (reason,))
+    verdict = build_client(sdl, resolve).execute(text).frames["rows.texts"].attrs["completeness"]
+    assert ("`takeTexts: 1` is reached" in verdict) == (not is_complete), verdict

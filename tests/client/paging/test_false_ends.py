@@ -249,6 +249,17 @@ def test_a_cursor_that_could_not_be_tried_leaves_a_doubt() -> None:
     assert "`first` allows no more than 7 rows" in result.report.doubts[0]
 
 
+def test_a_size_of_which_each_value_is_refused_proves_no_end():
+    """As `limit: int | None = None` of sqlmodel-graphql 0.14, which compares numbers as texts."""
+
+    def resolve(args: dict[str, Any]) -> list[dict[str, str]]:
+        assert args.get("limit") is None
+        return build_rows(37)
+
+    report = fetch("rows(limit: Int): [Row!]", resolve, "{ rows { id } }").report
+    assert report.doubts == ("rows: `limit` has no value, and no other value was answered.",)
+
+
 def test_errors_that_the_first_rows_have_refuse_no_experiment():
     """Graphene-Django 3.2 declares durations as Float, in lists of django-graphbox 1.5, too."""
 

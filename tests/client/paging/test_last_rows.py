@@ -199,3 +199,34 @@ def test_a_connection_that_fails_for_added_cursors_is_read_without_them(text):
     schema.query_type.fields["people"].resolve = resolve
     result = Client(schema).execute_all(text, progress=False)
     assert (len(result.data["people"]["edges"]), result.errors) == (120, ())
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_list_in_a_row_is_counted_with_its_second_page(whole):
+    """Ponder 0.16 loses the rows after a null, and nothing but their count shows it."""
+    counted = []
+    rows = [row | {"age": row["age"] or 0} for row in ROWS] if whole else ROWS
+    most = len([row for row in rows if row["age"] is not None])
+
+    def resolve(team: dict[str, Any], args: dict[str, Any], _context: object) -> dict[str, Any]:
+        start, total = int(args.get("after") or 0), team["total"]
+        page = rows[start : min(start + args["limit"], total, most)]
+        end = start + len(page)
+        info = {"hasNextPage": end < min(total, most), "endCursor": str(end)}
+        return {"nodes": page, "pageInfo": info, "total": total}
+
+    def count(page: dict[str, Any], *_: object) -> int:
+        counted.append(page["total"])
+        return page["total"]
+
+    sdl = """team(id: ID!): Team teams: [Team!]! type Row { id: ID! age: Int }
+    type Team { id: ID! people(limit: Int = 20, after: String): People! }
+    type People { nodes: [Row!]! pageInfo: PageInfo! totalCount: Int! }"""
+    teams = [{"id": "0", "total": 7}, {"id": "1", "total": 137}]
+    query = {"teams": lambda _: teams, "team": lambda args: teams[int(args["id"])]}
+    types = {"Team": {"people": resolve}, "People": {"totalCount": count}}
+    result = fetch(sdl, query, "{ teams { people { nodes { age } } } }", types)
+    assert [len(team["people"]["nodes"]) for team in result.data["teams"]] == [7, most]
+    assert result.report.complete == whole
+    assert counted == [137]
+    assert "totalCount" not in str(result.data)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -9,12 +10,15 @@ from urllib.parse import urlsplit
 
 import pytest
 import requests
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.sync.client import connect
 
 from tests.server.asgi_hosts import hosted
-from tests.server.stream_helpers import UPGRADE
+from tests.server.stream_helpers import PATIENCE, Reader
 
 HELLO = "Hello world!"
 MODULE = """
+import asyncio
 import os
 import time
 
@@ -29,19 +33,39 @@ async def process(*_):
     time.sleep(0.02)  # on the loop, so that the other process takes the next connection
     return os.getpid()
 
+left = 0
+
+async def quiet(*_):
+    global left
+    try:
+        yield 1
+        await asyncio.Event().wait()
+    finally:
+        left += 1
+
+async def count(*_):
+    for number in range(2):
+        yield number
+
 QUERY = {
     "hello": lambda *_: "Hello world!",
     "later": later,
     "process": process,
     "fails": lambda *_: 1 / 0,
+    "left": lambda *_: left,
 }
-SDL = "type Query { hello: String later: String process: Int fails: Int }"
-app = App(Schema(SDL, {"Query": QUERY}), limits=Limits(body_seconds=0.5))
+SDL = '''
+type Query { hello: String later: String process: Int fails: Int left: Int }
+type Subscription { quiet: Int count: Int }
+'''
+SOURCES = {"quiet": quiet, "count": count}
+app = App(Schema(SDL, {"Query": QUERY, "Subscription": SOURCES}), limits=Limits(body_seconds=0.5))
 """
 GRANIAN = ["granian", "--interface", "asgi", "--host", "127.0.0.1", "--port", "{port}"]
+H11 = ["--http", "h11", "--loop", "asyncio", "--ws", "wsproto"]
 COMMANDS = {
     "uvicorn": ["uvicorn", "hosted:app", "--fd", "{fd}"],
-    "uvicorn-h11": ["uvicorn", "hosted:app", "--fd", "{fd}", "--http", "h11", "--loop", "asyncio"],
+    "uvicorn-h11": ["uvicorn", "hosted:app", "--fd", "{fd}", *H11],
     "uvicorn-2": ["uvicorn", "hosted:app", "--fd", "{fd}", "--workers", "2"],
     "granian": [*GRANIAN, "hosted:app"],
     "granian-2": [*GRANIAN, "--workers", "2", "hosted:app"],
@@ -50,10 +74,17 @@ COMMANDS = {
 }
 
 
+# A source and those who ask about it are in one process.
+ONE_PROCESS = pytest.mark.parametrize(
+    "url", [name for name in COMMANDS if not name.endswith("-2")], indirect=True
+)
+
+
 @pytest.fixture(scope="module", params=COMMANDS)
 def url(request, tmp_path_factory):
     """Return the URL of the application under one server."""
-    with hosted(COMMANDS[request.param], MODULE, tmp_path_factory.mktemp("hosted")) as port:
+    folder = tmp_path_factory.mktemp("hosted")
+    with hosted(COMMANDS[request.param], MODULE, folder, "wsproto") as port:
         yield f"http://127.0.0.1:{port}/graphql"
 
 
@@ -132,20 +163,88 @@ def test_the_host_rejects_a_large_head(url):
     assert refused.status_code == 431
 
 
-def test_the_host_rejects_websockets(url):
-    """The upgrade request gets an error."""
-    assert requests.get(url, headers=UPGRADE, timeout=30).status_code in {403, 405}
-
-
 def test_the_host_serves_the_page_to_a_browser(url):
     """The page is part of the application."""
     page = requests.get(url, headers={"Accept": "text/html"}, timeout=30)
     assert page.headers["content-type"] == "text/html; charset=utf-8"
 
 
+@pytest.fixture
+def port(url):
+    """Return the port alone."""
+    return urlsplit(url).port
+
+
+def left(port):
+    """Return how many sources were left."""
+    reader = Reader(port, "{ left }", Accept="application/json")
+    return json.loads(reader.response.read())["data"]["left"]
+
+
+def wait_until_left(port, before):
+    """Ask until one source more was left."""
+    end = time.monotonic() + PATIENCE
+    while left(port) == before:
+        assert time.monotonic() < end
+
+
+def socket_to(port, **options):
+    """Return a WebSocket to the application."""
+    url = f"ws://127.0.0.1:{port}/graphql"
+    return connect(url, subprotocols=["graphql-transport-ws"], proxy=None, **options)
+
+
+@ONE_PROCESS
+def test_events_are_sent_without_buffering(port):
+    """A disconnecting client closes the source."""
+    assert Reader(port, "subscription { count }").rest() == [
+        ("next", {"data": {"count": 0}}),
+        ("next", {"data": {"count": 1}}),
+        ("complete", None),
+    ]
+    before, reader = left(port), Reader(port, "subscription { quiet }")
+    assert reader.next() == ("next", {"data": {"quiet": 1}})
+    reader.close()
+    wait_until_left(port, before)
+
+
+@ONE_PROCESS
+def test_a_websocket_runs_operations(port):
+    """To completion, or until the client disconnects."""
+    before = left(port)
+    with socket_to(port) as peer:
+        assert peer.subprotocol == "graphql-transport-ws"
+        peer.send('{"type":"connection_init"}')
+        for name, field in (("a", "count"), ("b", "quiet")):
+            query = f"subscription {{ {field} }}"
+            peer.send(json.dumps({"type": "subscribe", "id": name, "payload": {"query": query}}))
+        found = [json.loads(peer.recv(PATIENCE)) for _ in range(5)]
+    assert {"type": "connection_ack"} in found
+    assert {"type": "complete", "id": "a"} in found
+    assert {"type": "next", "id": "b", "payload": {"data": {"quiet": 1}}} in found
+    wait_until_left(port, before)
+
+
+@ONE_PROCESS
+def test_a_websocket_from_a_foreign_origin_is_rejected(port):
+    """Before it is accepted."""
+    with pytest.raises(InvalidStatus) as caught, socket_to(port, origin="http://evil.example"):
+        pass
+    assert caught.value.response.status_code == 403
+
+
+@ONE_PROCESS
+def test_protocol_violations_close_the_socket(port):
+    """With the close code of the protocol."""
+    with socket_to(port) as peer:
+        peer.send("no JSON")
+        with pytest.raises(ConnectionClosed) as caught:
+            peer.recv(PATIENCE)
+    assert caught.value.rcvd.code == 4400
+
+
 @pytest.mark.parametrize("name", ["uvicorn-h11", "hypercorn"])
-@pytest.mark.parametrize("whole", [True, False])
-def test_trailers_are_not_headers(tmp_path, name, whole):
+def test_trailers_are_not_headers(tmp_path, name):
     """A token in a trailer is not accepted, whenever it arrives."""
     module = MODULE.replace("limits=", "token=Token('open-sesame'), limits=")
     module = f"from gqlnb.tokens import Token\n{module}"
@@ -157,10 +256,11 @@ def test_trailers_are_not_headers(tmp_path, name, whole):
         )
         trailer = b"0\r\nAuthorization: Bearer open-sesame\r\n\r\n"
         rest = b"%x\r\n%b\r\n%b" % (len(body), body, trailer)
-        with socket.create_connection(("127.0.0.1", port), timeout=30) as one:
-            for part in (head + rest,) if whole else (head, rest):
-                one.sendall(part)
-            assert one.recv(12) == b"HTTP/1.1 401"
+        for parts in ((head + rest,), (head, rest)):
+            with socket.create_connection(("127.0.0.1", port), timeout=30) as one:
+                for part in parts:
+                    one.sendall(part)
+                assert one.recv(12) == b"HTTP/1.1 401"
 
 
 @pytest.mark.parametrize("name", ["uvicorn", "hypercorn"])

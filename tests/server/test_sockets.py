@@ -22,6 +22,10 @@ HELLO = {"query": "{ hello }"}
 ANSWER = {"data": {"hello": "Hello world!"}}
 
 
+# Threads of workers, whatever loop waits for them; it takes seconds.
+ON_ONE_LOOP = pytest.mark.parametrize("loop", ["uvloop"], indirect=True)
+
+
 @pytest.fixture(params=["uvloop", "asyncio"], autouse=True)
 def loop(request, monkeypatch):
     """Run each test on both event loops."""
@@ -169,6 +173,7 @@ def test_every_form_of_target_and_host_is_parsed(wire, target, version, host, st
     assert headers["x-content-type-options"] == "nosniff"
 
 
+@ON_ONE_LOOP
 def test_hanging_resolvers_do_not_delay_other_requests(schema, gate):
     """With every worker thread hanging, the next request is answered first."""
     with serve(schema, port=0, limits=Limits(seconds=2.0)) as server:
@@ -258,6 +263,7 @@ def test_concurrent_clients_get_their_own_responses():
     assert found == {n: n for n in range(100)}
 
 
+@ON_ONE_LOOP
 def test_a_hanging_field_blocks_neither_other_fields_nor_servers(schema, gate, monkeypatch):
     """Further calls of it fail immediately with the reason."""
     monkeypatch.setattr(worker_pool, "MAX_THREADS", 8)
@@ -290,6 +296,7 @@ def test_a_hanging_field_blocks_neither_other_fields_nor_servers(schema, gate, m
         gate.open.set()
 
 
+@ON_ONE_LOOP
 def test_a_hanging_resolver_never_moves_to_the_event_loop(schema, gate):
     """An execution stopped before its first resolver does not count as fast."""
     with serve(schema, port=0, limits=Limits(seconds=0.1)) as server:

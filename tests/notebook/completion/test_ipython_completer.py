@@ -24,6 +24,7 @@ def tab(shell):
 
     def complete(marked):
         source, offset = marked.replace("|", "", 1), marked.index("|")
+        shell.Completer.use_jedi = False  # it takes seconds to load; the kernel below has it
         with provisionalcompleter():
             found = list(shell.Completer.completions(source, offset))
         return [source[: it.start] + it.text + source[it.end :] for it in found], found

@@ -134,22 +134,9 @@ def test_negotiation(accept, expected):
 def test_curl_shows_the_parts_as_text(server):
     """Each part ends with its delimiter, so that it can be read at once."""
     body = json.dumps({"query": "{ item { id ... @defer { name } } }"})
-    done = subprocess.run(
-        (
-            "curl",
-            "-sSN",
-            "-H",
-            "Content-Type: application/json",
-            "-H",
-            f"Accept: {OLDER}",
-            "-d",
-            body,
-            server.url,
-        ),
-        capture_output=True,
-        check=True,
-        timeout=PATIENCE,
-    )
+    command = ["curl", "-sSN", "-H", "Content-Type: application/json", "-H", f"Accept: {OLDER}"]
+    command += ["-d", body, server.url]
+    done = subprocess.run(command, capture_output=True, check=True, timeout=PATIENCE)
     head = "Content-Type: application/json; charset=utf-8"
     assert done.stdout.decode().replace("\r\n", "\n") == (
         f'\n---\n{head}\n\n{{"data":{{"item":{{"id":"i"}}}},"hasNext":true}}'

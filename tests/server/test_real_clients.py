@@ -248,18 +248,6 @@ def test_gql_of_python(schema, transport):
         assert "b'a,b'" in line
 
 
-def test_gql_of_python_over_websocket(schema):
-    """Of the two protocols that pip's gql offers, the server chooses the newer one."""
-    from gql import Client, gql
-    from gql.transport.websockets import WebsocketsTransport
-
-    with serve(schema, port=0) as server:
-        url = server.url.replace("http", "ws")
-        client = Client(transport=WebsocketsTransport(url=url))
-        events = [*client.subscribe(gql("subscription { count(to: 3) }"))]
-    assert events == [{"count": n} for n in range(3)]
-
-
 def test_gql_of_python_reads_subscriptions_in_multipart(schema):
     """It insists on the boundary that it asks for."""
     from gql import Client, gql

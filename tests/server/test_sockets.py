@@ -60,27 +60,6 @@ def test_a_query_by_get_is_told_how_to_enable_get(server):
     assert "serve(schema, access=Access(get=True))" in answer.json()["errors"][0]["message"]
 
 
-def test_a_connection_is_reused(wire):
-    """Sequential, byte by byte and pipelined."""
-    one = wire()
-    for _ in range(3):
-        one.post()
-        assert one.answer()[0] == 200
-    one.post()
-    one.post()
-    assert [json.loads(one.answer()[2]) for _ in range(2)] == [ANSWER] * 2
-
-
-def test_a_request_may_arrive_byte_by_byte(wire):
-    """The response is the same at any speed."""
-    one = wire()
-    body = json.dumps(HELLO).encode()
-    head = b"POST /graphql HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-    for byte in head + b"Content-Length: %d\r\n\r\n" % len(body) + body:
-        one.send(bytes([byte]))
-    assert json.loads(one.answer()[2]) == ANSWER
-
-
 def test_a_chunked_body_is_decoded(wire):
     """Its chunks are joined."""
     one = wire()
@@ -195,23 +174,6 @@ def test_hanging_resolvers_do_not_delay_other_requests(schema, gate):
             thread.join(20)
     assert len(answers) == worker_pool.MAX_BUSY_THREADS + 5
     assert all(answer["data"] is None and answer["errors"] for answer in answers)
-
-
-@pytest.mark.parametrize(
-    "garbage",
-    [
-        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" * 3,
-        b"POST /graphql HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
-    ],
-)
-def test_invalid_http_does_not_affect_other_clients(server, wire, garbage, capfd):
-    """It is rejected or disconnected without output."""
-    one = wire()
-    one.send(garbage)
-    first = one.sock.recv(12)
-    assert first in {b"", b"HTTP/1.1 400"}
-    assert requests.post(server.url, json=HELLO, timeout=20).json() == ANSWER
-    assert capfd.readouterr() == ("", "")
 
 
 def test_plain_resolvers_run_in_workers_and_async_ones_on_the_loop(server):

@@ -1,41 +1,37 @@
-"""The count of a harvest's requests, at a small size: complete, and within its goals."""
+"""The requests of a harvest of a synthetic GitHub, counted and not timed."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
 from gqlnb import github
-from tests.benchmarks import harvest
-from tests.benchmarks.harvest import IncompleteError
-from tests.github.harvester.populations import World
+from gqlnb.client.client import Client
+from gqlnb.github.harvester.requests import PortableClient, SearchRequest, fetch_pages
+from gqlnb.github.harvester.scope import Scope
+from tests.github.harvester.populations import World, harvest, truth
+
+if TYPE_CHECKING:
+    from gqlnb.lists.window_harvest import Page
 
 
-@pytest.fixture(scope="module")
-def population():
-    """Return the top of a synthetic GitHub: down to about 2,800 stars."""
-    return github.population(15_000)
+@pytest.mark.parametrize("threshold", [10_000, 4_000])
+def test_the_stand_in_receives_the_requests_of_the_population(threshold):
+    """Word for word; all rows come, in few more pages than there must be."""
+    population, text = github.population(15_000), f"stars:>{threshold}"
+    client = PortableClient(Client(github.service(population=population)))
+    asked: list[SearchRequest] = []
 
+    def ask_stand_in(request: SearchRequest) -> Page:
+        asked.append(request)
+        (page,) = fetch_pages(client, [request]).answers
+        return cast("Page", page)
 
-@pytest.mark.parametrize(("threshold", "goal"), [(10_000, 1.07), (4_000, 1.07)])
-def test_requests_are_counted_on_complete_harvests(population, threshold, goal):
-    """The stand-in receives the same requests as the population, with few repeats."""
-    made = harvest.through_standin(population, threshold)
-    assert made == harvest.direct(population, threshold)
-    assert made.ratio <= goal
-    ((line, reached),) = harvest.lines(iter([made]))
-    assert reached
-    assert line.startswith(f"| {threshold:>6,} | {made.wanted:>9,} |")
-
-
-def test_a_harvest_with_all_faults_is_complete(population):
-    """Faults cost requests, but no rows."""
-    made = harvest.faulty(population, 8_000, seed=1)
-    assert made.ratio > 1.1
-    assert made.coverage.complete
-
-
-def test_an_incomplete_harvest_is_not_counted(population):
-    """Missing rows are an error instead of a request count."""
-    world = World(github.population(15_000, seed=1))
-    with pytest.raises(IncompleteError, match="lost"):
-        harvest.run(population, 30_000, world)
+    world = World(population)
+    harvest(Scope.parse(text), world)
+    rows, coverage = harvest(Scope.parse(text), ask_stand_in)
+    assert asked == world.asked
+    wanted = truth(population, text)
+    assert sorted(f"{row.owner}/{row.name}" for row in rows) == sorted(wanted)
+    assert coverage.pages <= 1.07 * -(-len(wanted) // 100)

@@ -37,13 +37,8 @@ PAGES = {
     "debug-requests": ["logging requests"],
     "exceptions": ["exceptions catch"],
     "explorer": ["graphiql"],
-    "fragments": [
-        "include skip",
-        "... on Repository",
-        "what is a fragment",
-        "rename a field",
-        "rename column",
-    ],
+    "fragments": ["include skip", "... on Repository", "what is a fragment", "rename a field",
+     "rename column"],
     "from-rest": ["convert rest to graphql"],
     "github-token": ["GITHUB_TOKEN", "Windows token", "before Jupyter starts"],
     "graphql-for-pandas": ["what is graphql"],
@@ -61,24 +56,14 @@ PAGES = {
     "partial-answers": ["null values missing"],
     "plot": ["plot chart"],
     "polars-duckdb-arrow": ["DuckDB"],
-    "proxies-and-certificates": [
-        "proxy",
-        "company certificate",
-        "SSL certificate verify failed",
-        "ssl error self signed",
-    ],
+    "proxies-and-certificates": ["proxy", "company certificate", "SSL certificate verify failed",
+     "ssl error self signed"],
     "remember-answers": ["stale cached answer"],
     "remove-a-token": ["remove secrets from notebook", "share notebook without token"],
     "retries": ["retry", "rate limit exceeded", "503 service unavailable"],
     "run-a-script": ["append new data", "run every day script"],
-    "schema-docs": [
-        "what columns does the api have",
-        "list all fields",
-        "list all types in the schema",
-        "deprecated fields",
-        "enum values",
-        "introspection disabled",
-    ],
+    "schema-docs": ["what columns does the api have", "list all fields",
+     "list all types in the schema", "deprecated fields", "enum values", "introspection disabled"],
     "serve": ["stop server", "create my own api", "cors"],
     "side-panel": ["sidebar", "write query without knowing graphql"],
     "slow-queries": ["query is slow", "the answer is too large"],
@@ -92,7 +77,7 @@ PAGES = {
     "typed-models": ["type hints for results", "pydantic"],
     "types-and-lists": ["Book! ID", "what does ! mean"],
     "variables": ["variables", "pass a python list as variable"],
-}
+}  # fmt: skip
 QUESTIONS = {question: page for page, questions in PAGES.items() for question in questions}
 SEARCH_IS_OVER = re.compile("Search finished|did not match any")
 

@@ -166,19 +166,11 @@ FRAME = pd.DataFrame(
     }
 )
 ROWS = [
-    {
-        "n": 1,
-        "name": "a",
-        "x": 0.5,
-        "ok": True,
-        "big": 3,
-        "when": "2026-01-02T03:04:05.000000006+00:00",
-        "day": "2026-01-02",
-        "kind": "GOOD",
-        "span": "PT90S",
-    },
+    {"n": 1, "name": "a", "x": 0.5, "ok": True, "big": 3,
+     "when": "2026-01-02T03:04:05.000000006+00:00", "day": "2026-01-02", "kind": "GOOD",
+     "span": "PT90S"},
     dict.fromkeys(FRAME.columns.drop("id")) | {"n": 2},
-]
+]  # fmt: skip
 
 
 def test_a_frame_is_a_list_of_input_objects(sent):

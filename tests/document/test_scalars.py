@@ -109,13 +109,8 @@ LONG = 4_000  # rows, beyond those that are read at a time
     ("name", "value", "dtype", "arrow", "shown"),
     [
         ("datetime", NANO, "datetime64[ns, UTC]", "timestamp[ns, tz=UTC]", pd.Timestamp(NANO)),
-        (
-            "datetime",
-            pd.Timestamp(NANO).tz_convert("Asia/Tokyo"),
-            "datetime64[ns, UTC]",
-            "timestamp[ns, tz=UTC]",
-            pd.Timestamp(NANO),
-        ),
+        ("datetime", pd.Timestamp(NANO).tz_convert("Asia/Tokyo"), "datetime64[ns, UTC]",
+         "timestamp[ns, tz=UTC]", pd.Timestamp(NANO)),
         ("bigint", 2**63, "object", "decimal128(38, 0)", 2**63),
         ("bigint", str(-(10**30)), "object", "decimal128(38, 0)", -(10**30)),
         ("bigint", 2**256 - 1, "object", "large_string", 2**256 - 1),
@@ -124,7 +119,7 @@ LONG = 4_000  # rows, beyond those that are read at a time
         ("duration", 12.5, "object", "string", 12.5),
     ],
     ids=str,
-)
+)  # fmt: skip
 @pytest.mark.filterwarnings("ignore:Values of the scalar 'Duration'")
 def test_one_value_out_of_range_widens_the_column(name, value, dtype, arrow, shown):
     """No value is truncated, at any position and by either decoder."""

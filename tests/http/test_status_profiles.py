@@ -50,12 +50,8 @@ ROWS = {
     "extensions wrong": (request(body=members(query="{a}", extensions=[])), 400, 422, J),
     "operationName wrong": (request(body=members(query="{a}", operationName=1)), 400, 422, J),
     "null": (request(body=b"null", headers=GRAPHQL), 400, 422, G),
-    "null members": (
-        request(body=members(query="{ hello }", variables=None, operationName=None)),
-        200,
-        200,
-        J,
-    ),
+    "null members": (request(body=members(query="{ hello }", variables=None, operationName=None)),
+     200, 200, J),
     "unknown members": (request(body=members(query="{ hello }", id=1)), 200, 200, J),
     "syntax, G": (request("{ hello", headers=GRAPHQL), 400, 400, G),
     "syntax, J": (request("{ hello", headers=PLAIN), 200, 400, J),
@@ -88,18 +84,9 @@ ROWS = {
     "same origin by fetch": (request(headers={"sec-fetch-site": "same-origin"}), 200, 200, J),
     "not compressed": (request(headers={"content-encoding": "Identity"}), 200, 200, J),
     "chunked": (request(headers={"transfer-encoding": "Chunked"}), 200, 200, J),
-    "compressed on the way": (
-        request(headers={"transfer-encoding": "gzip, chunked"}),
-        501,
-        501,
-        J,
-    ),
-    "surrogate, G": (
-        request(body=b'{"query":"{ hello }","variables":"\\ud800"}', headers=GRAPHQL),
-        400,
-        400,
-        G,
-    ),
+    "compressed on the way": (request(headers={"transfer-encoding": "gzip, chunked"}), 501, 501, J),
+    "surrogate, G": (request(body=b'{"query":"{ hello }","variables":"\\ud800"}', headers=GRAPHQL),
+     400, 400, G),
     "NaN": (request(body=b'{"query":"{ hello }","variables":{"x":NaN}}'), 400, 400, J),
     "nested deeply, G": (request(body=b"[" * 200_000, headers=GRAPHQL), 400, 400, G),
     "absurdly large, announced": (request(headers={"content-length": "9" * 5000}), 400, 413, J),
@@ -110,16 +97,11 @@ ROWS = {
     "other port's Origin": (request(headers={"origin": "http://127.0.0.1:8888"}), 403, 403, J),
     "same-site fetch": (request(headers={"sec-fetch-site": "same-site"}), 403, 403, J),
     "other case of the path": (request(path="/GraphQL"), 404, 404, J),
-    "no asset without a page": (
-        request(path="/graphql/assets/page.js", method="GET"),
-        404,
-        404,
-        J,
-    ),
+    "no asset without a page": (request(path="/graphql/assets/page.js", method="GET"), 404, 404, J),
     "made-up method": (request(method="post"), 405, 405, J),
     "exit() in a resolver, G": (request("{ leave }", headers=GRAPHQL), 500, 500, J),
     "a fault of ours": (request("{ endless }", headers=GRAPHQL), 500, 500, J),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("profile", PROFILES)

@@ -174,10 +174,8 @@ df = pd.DataFrame({"n": [1.0, 2.0], "name": ["a", None]})
 """
 ROWS = "query ($rows: [Row!]!) { add(rows: $rows) }"
 SITUATIONS = {
-    "frame": (
-        f"rows = df\n%graphql -t json {ROWS}",
-        "{'n': 1, 'name': 'a'}, {'n': 2, 'name': None}",
-    ),
+    "frame": (f"rows = df\n%graphql -t json {ROWS}",
+     "{'n': 1, 'name': 'a'}, {'n': 2, 'name': None}"),
     "option": (f"%graphql -t json -p rows=df[df.n>1] {ROWS}", "[{'n': 2, 'name': None}]"),
     "loop": (
         "for _, row in df.iterrows():\n"
@@ -192,27 +190,19 @@ SITUATIONS = {
     "dataclass": (f"rows = [Row(5), Row(6, 'b')]\n%graphql -t json {ROWS}", "'n': 6, 'name': 'b'"),
     "records": (f"rows = df.to_dict('records')\n%graphql -t json {ROWS}", "{'n': 1, 'name': 'a'}"),
     "column": ("xs = df['n']\n%graphql -t json query ($xs: [Int]) { list(xs: $xs) }", "[1, 2]"),
-    "gap": (
-        "xs = pd.Series([1, None])\n%graphql -t json query ($xs: [Int]) { list(xs: $xs) }",
-        "[1, None]",
-    ),
-    "array": (
-        "xs = np.arange(3)\n%graphql -t json query ($xs: [Int]) { list(xs: $xs) }",
-        "[0, 1, 2]",
-    ),
-    "row": (
-        "row = df.loc[0]\n%graphql -t json query ($row: Row) { one(row: $row) }",
-        "{'n': 1, 'name': 'a'}",
-    ),
+    "gap": ("xs = pd.Series([1, None])\n%graphql -t json query ($xs: [Int]) { list(xs: $xs) }",
+     "[1, None]"),
+    "array": ("xs = np.arange(3)\n%graphql -t json query ($xs: [Int]) { list(xs: $xs) }",
+     "[0, 1, 2]"),
+    "row": ("row = df.loc[0]\n%graphql -t json query ($row: Row) { one(row: $row) }",
+     "{'n': 1, 'name': 'a'}"),
     "moment": (
         "row = dict(n=1, when=pd.Timestamp('2026-01-02', tz='UTC'))\n"
         "%graphql -t json query ($row: Row) { one(row: $row) }",
         "2026-01-02T00:00:00+00:00",
     ),
-    "similar": (
-        "only = 5\n%graphql -t json query ($onyl: Int) { one(only: $onyl) }",
-        "Did you mean only?",
-    ),
+    "similar": ("only = 5\n%graphql -t json query ($onyl: Int) { one(only: $onyl) }",
+     "Did you mean only?"),
     "columns": (f"rows = df.assign(naem='x')\n%graphql {ROWS}", 'df[["n", "name"]]'),
     "empty": (f"rows = df.head(0)\n%graphql -t json {ROWS}", "{'add': {'rows': []}}"),
     "cell": (
@@ -221,7 +211,7 @@ SITUATIONS = {
         "ask(df.tail(1))",
         "[{'n': 2, 'name': None}]",
     ),
-}
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")

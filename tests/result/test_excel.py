@@ -33,21 +33,11 @@ SCHEMA = Schema(
     """
 )
 USERS = [
-    {
-        "name": "=1+1",
-        "at": "2026-01-02T03:04:05+02:00",
-        "day": "2026-01-02",
-        "amount": "12345678901234567.89",
-        "big": 2**60,
-        "any": {"a": [1, None]},
-        "plan": "FREE",
-        "ok": True,
-        "age": 3,
-        "tags": ["a", "b"],
-        "orders": [{"id": "7", "total": 1.5}],
-    },
+    {"name": "=1+1", "at": "2026-01-02T03:04:05+02:00", "day": "2026-01-02",
+     "amount": "12345678901234567.89", "big": 2**60, "any": {"a": [1, None]}, "plan": "FREE",
+     "ok": True, "age": 3, "tags": ["a", "b"], "orders": [{"id": "7", "total": 1.5}]},
     {"name": "#N/A", "day": "1850-05-06", "amount": "1.5", "big": 2, "orders": []},
-]
+]  # fmt: skip
 
 
 def write(data, text, path=None, **options):

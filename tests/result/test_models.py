@@ -194,34 +194,23 @@ def test_names_of_python_get_an_underscore():
     ("text", "data", "message"),
     [
         ("{ book { id } }", {"book": None}, "Expected `object`, got `null` at book"),
-        (
-            "{ book { color } }",
-            {"book": {"color": "BLUE"}},
-            "Invalid enum value 'BLUE' at book.color",
-        ),
+        ("{ book { color } }", {"book": {"color": "BLUE"}},
+         "Invalid enum value 'BLUE' at book.color"),
         ("{ book { id } }", {"book": {"id": None}}, "Expected `str`, got `null` at book.id"),
-        (
-            "{ nodes { __typename ... on Named { name } ... on Book { due } } }",
-            {"nodes": [{"__typename": "Book", "name": "a", "due": "soon"}]},
-            "the value at nodes[0].due is 'soon', which is not a DateTime (it is not a timestamp",
-        ),
-        (
-            "{ book { due } }",
-            {"book": {"due": "2024-02-29T12:00:00.123456789Z"}},
-            "which is not a DateTime (it has nanoseconds)",
-        ),
-        (
-            "{ book { due } }",
-            {"book": {"due": 5}},
-            "is 5, which is not a DateTime (it is a number)",
-        ),
+        ("{ nodes { __typename ... on Named { name } ... on Book { due } } }",
+         {"nodes": [{"__typename": "Book", "name": "a", "due": "soon"}]},
+         "the value at nodes[0].due is 'soon', which is not a DateTime (it is not a timestamp"),
+        ("{ book { due } }", {"book": {"due": "2024-02-29T12:00:00.123456789Z"}},
+         "which is not a DateTime (it has nanoseconds)"),
+        ("{ book { due } }", {"book": {"due": 5}},
+         "is 5, which is not a DateTime (it is a number)"),
         (
             "{ book { due } }",
             {"book": {"due": "10:11:12"}},  # Directus has times in its scalar Date
             "gqlnb.scalar(NAME, like='String')",
         ),
     ],
-)
+)  # fmt: skip
 def test_a_wrong_value_is_an_error_with_its_path(text, data, message):
     """In both passes."""
     document = Document.parse(text, SCHEMA.graphql)

@@ -67,27 +67,15 @@ APOLLO = [
     ScalarCase("Timestamp", [1709210096789, None, -1], INSTANT, instants(*MOMENTS)),
     ScalarCase("Date", DAYS, NAIVE, local(*DAYS)),
     ScalarCase("LocalDate", DAYS, NAIVE, local(*DAYS)),
-    ScalarCase(
-        "LocalDateTime",
-        ["2024-02-29T12:34:56", None, "1969-12-31T23:59:59"],
-        NAIVE,
-        local("2024-02-29T12:34:56", None, "1969-12-31T23:59:59"),
-    ),
+    ScalarCase("LocalDateTime", ["2024-02-29T12:34:56", None, "1969-12-31T23:59:59"], NAIVE,
+     local("2024-02-29T12:34:56", None, "1969-12-31T23:59:59")),
     ScalarCase("LocalTime", ["12:34:56", None, "00:00:00"], ANY, [time(12, 34, 56), None, time(0)]),
-    ScalarCase(
-        "Time",
-        ["12:34:56.789Z", None, "00:00:00.000Z"],
-        ANY,
-        [time(12, 34, 56, 789000, UTC), None, time(0, tzinfo=UTC)],
-    ),
+    ScalarCase("Time", ["12:34:56.789Z", None, "00:00:00.000Z"], ANY,
+     [time(12, 34, 56, 789000, UTC), None, time(0, tzinfo=UTC)]),
     ScalarCase("TimeZone", ["Europe/Berlin", None, "UTC"], TEXT),
     ScalarCase("UtcOffset", ["+03:00", None, "-11:30"], TEXT),
-    ScalarCase(
-        "Duration",
-        ["PT1H30M", None, "P2D"],
-        "timedelta64[us]",
-        [timedelta(hours=1, minutes=30), None, timedelta(days=2)],
-    ),
+    ScalarCase("Duration", ["PT1H30M", None, "P2D"], "timedelta64[us]",
+     [timedelta(hours=1, minutes=30), None, timedelta(days=2)]),
     ScalarCase("ISO8601Duration", ["P1Y2M", None, "PT0S"], ANY),
     ScalarCase("BigInt", ["9007199254740993", None, "-5"], WHOLE, [2**53 + 1, None, -5]),
     ScalarCase("Long", ["9007199254740993", None, "-5"], WHOLE, [2**53 + 1, None, -5]),
@@ -128,58 +116,38 @@ APOLLO = [
     ScalarCase("RGB", ["rgb(255, 0, 10)", None, "rgb(0, 0, 0)"], TEXT),
     ScalarCase("JSON", [[1, {"a": None}], None, "text"], ANY),
     ScalarCase("JSONObject", VALUES, ANY),
-]
+]  # fmt: skip
 
 # Strawberry's own, and those that its documentation shows how to make.
 STRAWBERRY = [
     *APOLLO[:5],
-    ScalarCase(
-        "DateTime",
-        ["2024-02-29T12:34:56.789012+02:00", None, "1969-12-31T23:59:59+00:00"],
-        INSTANT,
-        instants("2024-02-29T12:34:56.789012+02:00", None, "1969-12-31T23:59:59+00:00"),
-    ),
+    ScalarCase("DateTime", ["2024-02-29T12:34:56.789012+02:00", None, "1969-12-31T23:59:59+00:00"],
+     INSTANT, instants("2024-02-29T12:34:56.789012+02:00", None, "1969-12-31T23:59:59+00:00")),
     ScalarCase("Date", DAYS, NAIVE, local(*DAYS)),
-    ScalarCase(
-        "Time",
-        ["12:34:56.789012", None, "00:00:00"],
-        ANY,
-        [time(12, 34, 56, 789012), None, time(0)],
-    ),
-    ScalarCase(
-        "Decimal",
-        ["12345678901234567890.123456789", None, "-0.10"],
-        ANY,
-        [Decimal("12345678901234567890.123456789"), None, Decimal("-0.10")],
-    ),
+    ScalarCase("Time", ["12:34:56.789012", None, "00:00:00"], ANY,
+     [time(12, 34, 56, 789012), None, time(0)]),
+    ScalarCase("Decimal", ["12345678901234567890.123456789", None, "-0.10"], ANY,
+     [Decimal("12345678901234567890.123456789"), None, Decimal("-0.10")]),
     ScalarCase("UUID", UUIDS, TEXT),
     ScalarCase("JSON", [[1, {"a": None}], None, "text"], ANY),
     ScalarCase("Base64", ["aGVsbG8=", None, ""], TEXT),
     ScalarCase("BigInt", ["9223372036854775807", None, "-5"], WHOLE, [2**63 - 1, None, -5]),
     ScalarCase("Void", [None, None, None], ANY),
-]
+]  # fmt: skip
 
 # Ariadne has none: these are written as its documentation shows.
 ARIADNE = [
     *APOLLO[:5],
-    ScalarCase(
-        "DateTime",
-        ["2024-02-29T12:34:56.789012+02:00", None, "1969-12-31T23:59:59+00:00"],
-        INSTANT,
-        instants("2024-02-29T12:34:56.789012+02:00", None, "1969-12-31T23:59:59+00:00"),
-    ),
-    ScalarCase(
-        "LocalDateTime",
-        ["2024-02-29T12:34:56.789012", None, "1969-12-31T23:59:59"],
-        NAIVE,
-        local("2024-02-29T12:34:56.789012", None, "1969-12-31T23:59:59"),
-    ),
+    ScalarCase("DateTime", ["2024-02-29T12:34:56.789012+02:00", None, "1969-12-31T23:59:59+00:00"],
+     INSTANT, instants("2024-02-29T12:34:56.789012+02:00", None, "1969-12-31T23:59:59+00:00")),
+    ScalarCase("LocalDateTime", ["2024-02-29T12:34:56.789012", None, "1969-12-31T23:59:59"], NAIVE,
+     local("2024-02-29T12:34:56.789012", None, "1969-12-31T23:59:59")),
     ScalarCase("Date", DAYS, NAIVE, local(*DAYS)),
     ScalarCase("Decimal", ["1.10", None, "-3"], ANY, [Decimal("1.10"), None, Decimal(-3)]),
     ScalarCase("UUID", UUIDS, TEXT),
     ScalarCase("BigInt", [2**53 + 1, None, -5], WHOLE),
     ScalarCase("JSON", VALUES, ANY),
-]
+]  # fmt: skip
 
 
 def field_name(scalar: str) -> str:

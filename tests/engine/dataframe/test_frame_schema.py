@@ -617,20 +617,14 @@ def test_relations_match_categories_text_and_numbers_of_other_widths():
         (pd.Series([1, 2]), pd.Series([2.0, np.nan]), [None, 0]),
         (pd.Series([None, None], dtype=object), pd.Series([1, 2]), [None, None]),
         (pd.Series([Decimal(2), None]), pd.Series([1, 2]), [1, None]),
-        (
-            pd.Series([Decimal("2.25"), None]),
-            pd.Series([Decimal("100.50"), Decimal("2.25")]),
-            [1, None],
-        ),
+        (pd.Series([Decimal("2.25"), None]), pd.Series([Decimal("100.50"), Decimal("2.25")]),
+         [1, None]),
         (pd.Series([2**63, 2], dtype="uint64"), pd.Series([1, 2]), [None, 1]),
         (pd.Series([10**30, 2]), pd.Series([2**64 - 1, 2], dtype="uint64"), [None, 1]),
-        (
-            pd.Series(np.array(["2024-01-01", "9000-01-01"], "datetime64[s]")),
-            pd.Series(np.array(["2024-01-01"], "datetime64[ns]")),
-            [0, None],
-        ),
+        (pd.Series(np.array(["2024-01-01", "9000-01-01"], "datetime64[s]")),
+         pd.Series(np.array(["2024-01-01"], "datetime64[ns]")), [0, None]),
     ],
-)
+)  # fmt: skip
 def test_a_relation_compares_numbers_and_timestamps_by_value(refers, keys, found):
     """Missing values refer to no row."""
     rights = pd.DataFrame({"key": keys, "place": range(len(keys))})

@@ -78,24 +78,16 @@ ALL_ROWS = KnownList("{ allRows() { id } }", ("allRows",))
 
 SERVERS = (
     DescribedServer("apollo", "@apollo/server", JS, (), OWN),
-    DescribedServer(
-        "apollo-server-3", "apollo-server", JS, ("apollo-server@3.13.0", "graphql@16.15.0"), OWN
-    ),
+    DescribedServer("apollo-server-3", "apollo-server", JS,
+     ("apollo-server@3.13.0", "graphql@16.15.0"), OWN),
     DescribedServer("yoga", "graphql-yoga", JS, (), OWN),
     DescribedServer("mercurius", "mercurius", JS, (), OWN),
-    DescribedServer(
-        "express-graphql",
-        "express-graphql",
-        JS,
-        ("express-graphql@0.12.0", "graphql@15.11.0", "express@4.22.3"),
-        OWN,
-    ),
-    DescribedServer(
-        "graphql-http-16", "graphql", JS, ("graphql@16.15.0", "graphql-http@1.23.1"), OWN
-    ),
-    DescribedServer(
-        "graphql-http-17", "graphql", JS, ("graphql@17.1.0", "graphql-http@1.23.1"), OWN
-    ),
+    DescribedServer("express-graphql", "express-graphql", JS,
+     ("express-graphql@0.12.0", "graphql@15.11.0", "express@4.22.3"), OWN),
+    DescribedServer("graphql-http-16", "graphql", JS, ("graphql@16.15.0", "graphql-http@1.23.1"),
+     OWN),
+    DescribedServer("graphql-http-17", "graphql", JS, ("graphql@17.1.0", "graphql-http@1.23.1"),
+     OWN),
     DescribedServer(
         "pothos",
         "@pothos/core",
@@ -117,14 +109,9 @@ SERVERS = (
         {"rows": PLAIN},
         nan="{ numbers { nan } }",
     ),
-    DescribedServer(
-        "json-graphql-server",
-        "json-graphql-server",
-        GENERATED,
-        ("json-graphql-server@3.3.2", "express@4.22.3"),
-        {"allRows": ALL_ROWS},
-        nan="{ allNumbers { nan } }",
-    ),
+    DescribedServer("json-graphql-server", "json-graphql-server", GENERATED,
+     ("json-graphql-server@3.3.2", "express@4.22.3"), {"allRows": ALL_ROWS},
+     nan="{ allNumbers { nan } }"),
     DescribedServer(
         "postgraphile-v4",
         "postgraphile",
@@ -137,46 +124,22 @@ SERVERS = (
         needs_database=True,
         nan="{ allNumbers { nodes { nan } } }",
     ),
-    DescribedServer(
-        "postgraphile-v5",
-        "postgraphile",
-        GENERATED,
-        (),
-        {"allRows": KnownList("{ allRows() { nodes { rowId } } }", ("allRows", "nodes"))},
-        needs_database=True,
-        nan="{ allNumbers { nodes { nan } } }",
-    ),
+    DescribedServer("postgraphile-v5", "postgraphile", GENERATED, (),
+     {"allRows": KnownList("{ allRows() { nodes { rowId } } }", ("allRows", "nodes"))},
+     needs_database=True, nan="{ allNumbers { nodes { nan } } }"),
     DescribedServer("strawberry", "strawberry-graphql", PY, (), {"rows": EDGES}),
     DescribedServer("ariadne", "ariadne", PY, (), {"rows": PLAIN}),
-    DescribedServer(
-        "graphene",
-        "graphene",
-        PY,
-        ("graphene==3.4.3", "starlette-graphene3==0.6.0", "uvicorn==0.54.0", "starlette==1.10.0"),
-        {"rows": EDGES},
-    ),
-    DescribedServer(
-        "graphene-django",
-        "graphene-django",
-        PY,
-        ("graphene-django==3.2.3", "django==5.2.19"),
-        {"rows": EDGES},
-    ),
-    DescribedServer(
-        "strawberry-django",
-        "strawberry-graphql-django",
-        PY,
-        ("strawberry-graphql-django==0.93.0", "django==5.2.19"),
-        {"rows": PLAIN, "pages": KnownList("{ pages() { results { id } } }", ("pages", "results"))},
-    ),
-    DescribedServer(
-        "datasette",
-        "datasette-graphql",
-        PY,
-        ("datasette==0.65.5", "datasette-graphql==2.2"),
-        {"rows": NODES},
-        nan="not tried: SQLite stores it as null",
-    ),
+    DescribedServer("graphene", "graphene", PY,
+     ("graphene==3.4.3", "starlette-graphene3==0.6.0", "uvicorn==0.54.0", "starlette==1.10.0"),
+     {"rows": EDGES}),
+    DescribedServer("graphene-django", "graphene-django", PY,
+     ("graphene-django==3.2.3", "django==5.2.19"), {"rows": EDGES}),
+    DescribedServer("strawberry-django", "strawberry-graphql-django", PY,
+     ("strawberry-graphql-django==0.93.0", "django==5.2.19"),
+     {"rows": PLAIN, "pages": KnownList("{ pages() { results { id } } }", ("pages", "results"))}),
+    DescribedServer("datasette", "datasette-graphql", PY,
+     ("datasette==0.65.5", "datasette-graphql==2.2"), {"rows": NODES},
+     nan="not tried: SQLite stores it as null"),
     DescribedServer(
         "graphene-sqlalchemy",
         "graphene-sqlalchemy",
@@ -187,22 +150,10 @@ SERVERS = (
         ),
         {"rows": EDGES},
     ),
-    DescribedServer(
-        "graphique",
-        "graphique",
-        PY,
-        ("graphique==2.1", "duckdb==2.0.1", "uvicorn==0.54.0"),
-        {},
-        nan="{ rows { row { nan } } }",
-    ),
-    DescribedServer(
-        "graphql-server",
-        "graphql-server",
-        PY,
-        ("graphql-server==3.0.0", "flask==3.1.3", "graphql-core==3.2.14"),
-        {"rows": PLAIN},
-    ),
-    DescribedServer(
-        "graphql-ruby", "ruby-graphql", "ruby_server.rb", (), {"rows": NODES, "capped": CAPPED}
-    ),
-)
+    DescribedServer("graphique", "graphique", PY,
+     ("graphique==2.1", "duckdb==2.0.1", "uvicorn==0.54.0"), {}, nan="{ rows { row { nan } } }"),
+    DescribedServer("graphql-server", "graphql-server", PY,
+     ("graphql-server==3.0.0", "flask==3.1.3", "graphql-core==3.2.14"), {"rows": PLAIN}),
+    DescribedServer("graphql-ruby", "ruby-graphql", "ruby_server.rb", (),
+     {"rows": NODES, "capped": CAPPED}),
+)  # fmt: skip

@@ -33,14 +33,10 @@ FLAT = {
     "without arguments": ("{ allTags { nodes { id name } } }", TAGS),
     "edges": ("{ allTags(first: 9) { edges { node { id name } } } }", TAGS),
     "backward": ("{ allTags(last: 7) { totalCount nodes { id name } } }", TAGS),
-    "without the key": (
-        "{ allVotes(first: 900) { totalCount nodes { value } } }",
-        "SELECT value FROM forum.votes",
-    ),
-    "key of two columns": (
-        "{ allPostTags(first: 2000) { totalCount nodes { postId tagId } } }",
-        "SELECT post_id, tag_id FROM forum.post_tags",
-    ),
+    "without the key": ("{ allVotes(first: 900) { totalCount nodes { value } } }",
+     "SELECT value FROM forum.votes"),
+    "key of two columns": ("{ allPostTags(first: 2000) { totalCount nodes { postId tagId } } }",
+     "SELECT post_id, tag_id FROM forum.post_tags"),
     "no key, duplicate rows": (
         "{ allVisits(first: 300) { totalCount nodes { page day seconds } } }",
         VISITS,
@@ -49,23 +45,15 @@ FLAT = {
         "{ allVisits(first: 300, orderBy: NATURAL) { totalCount nodes { page day seconds } } }",
         VISITS,
     ),
-    "empty": (
-        "{ allEmptyTables(first: 7) { totalCount nodes { id } } }",
-        "SELECT id FROM forum.empty_table",
-    ),
+    "empty": ("{ allEmptyTables(first: 7) { totalCount nodes { id } } }",
+     "SELECT id FROM forum.empty_table"),
     "exactly one page": ("{ allTags(first: 40) { totalCount nodes { id name } } }", TAGS),
-    "view": (
-        "{ allAuthorTotals(first: 70) { totalCount nodes { authorId name posts } } }",
-        "SELECT author_id, name, posts::text FROM forum.author_totals",
-    ),
-    "function": (
-        "{ postsOfTeam(team: 2, first: 30) { totalCount nodes { id title } } }",
-        "SELECT id, title FROM forum.posts_of_team(2)",
-    ),
-    "scalars of a function": (
-        "{ numbersUpTo(top: 50, first: 7) { totalCount edges { node } } }",
-        "SELECT n FROM forum.numbers_up_to(50) AS n",
-    ),
+    "view": ("{ allAuthorTotals(first: 70) { totalCount nodes { authorId name posts } } }",
+     "SELECT author_id, name, posts::text FROM forum.author_totals"),
+    "function": ("{ postsOfTeam(team: 2, first: 30) { totalCount nodes { id title } } }",
+     "SELECT id, title FROM forum.posts_of_team(2)"),
+    "scalars of a function": ("{ numbersUpTo(top: 50, first: 7) { totalCount edges { node } } }",
+     "SELECT n FROM forum.numbers_up_to(50) AS n"),
     "condition": (
         '{ allAuthors(condition: {country: "Perú"}, first: 11) { totalCount nodes { id name } } }',
         "SELECT id, name FROM forum.authors WHERE country = 'Perú'",
@@ -78,30 +66,22 @@ FLAT = {
         "{ allAuthors(orderBy: [TEAM_DESC], first: 11) { totalCount nodes { id } } }",
         "SELECT id FROM forum.authors",
     ),
-    "from an offset": (
-        "{ allTags(first: 7, offset: 10, orderBy: ID_ASC) { nodes { id name } } }",
-        TAGS_FROM_11,
-    ),
+    "from an offset": ("{ allTags(first: 7, offset: 10, orderBy: ID_ASC) { nodes { id name } } }",
+     TAGS_FROM_11),
     "two connections": (
         "{ allTags(first: 7) { nodes { id name } } allAuthors(first: 90) { nodes { id } } }",
         TAGS,
     ),
     "renamed": ("{ labels: allTags(first: 7) { nodes { id title: name } } }", TAGS),
     "below the root's `query`": ("{ query { allTags(first: 7) { nodes { id name } } } }", TAGS),
-}
+}  # fmt: skip
 # Version 5 has no root field `query`; with its own defaults, ids have another name.
 VARIANTS = {
     "plain": list(FLAT),
     "compatible": [name for name in FLAT if name not in {"below the root's `query`"}],
-    "amber": [
-        "forward",
-        "backward",
-        "from an offset",
-        "no key, duplicate rows",
-        "function",
-        "empty",
-    ],
-}
+    "amber": ["forward", "backward", "from an offset", "no key, duplicate rows", "function",
+     "empty"],
+}  # fmt: skip
 
 
 def rename_ids(text: str) -> str:

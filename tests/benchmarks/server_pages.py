@@ -34,8 +34,6 @@ from tests.servers.processes import find_packages, start_server
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["POSTS_CASE", "assert_equal_rows", "measure_sides"]
-
 PAGE = 1000
 
 

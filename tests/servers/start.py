@@ -21,7 +21,7 @@ from tests.servers.processes import NAMES, start_server
 
 CHOICES = (*NAMES, "transport-ws", "postgraphile")
 VARIANTS = {
-    "v4": ("plain", "lists", "only", "classic", "keys", "older", "watch"),
+    "v4": ("plain", "lists", "only", "classic", "keys", "older"),
     "v5": ("compatible", "amber"),
 }
 

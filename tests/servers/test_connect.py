@@ -62,27 +62,10 @@ def test_names_are_completed(client, complete, marked, expected):
 # -- errors
 
 
-def test_a_syntax_error_is_found_by_the_client(client):
-    """It has a location in the text."""
-    with pytest.raises(QueryError, match=r"Syntax Error") as caught:
-        client.execute("{ hello")
-    assert "line 1" in str(caught.value)
-
-
 def test_an_unknown_field_is_named_by_the_server(client):
     """For a fresh client, which has no schema for validation."""
     with pytest.raises(QueryError, match=r'Cannot query field [\'"]helo[\'"]'):
         client.execute("{ helo }")
-
-
-def test_an_unknown_field_is_found_by_a_client_with_the_schema(proxy):
-    """No request is sent."""
-    client = Client(proxy.url)
-    assert client.schema.query_type
-    sent = len(proxy.bodies)
-    with pytest.raises(QueryError, match=r"Did you mean 'hello'"):
-        client.execute("{ helo }")
-    assert len(proxy.bodies) == sent
 
 
 @pytest.mark.parametrize("loaded", [False, True])
@@ -121,13 +104,6 @@ def test_a_failed_field_marks_the_frame(client):
     assert frame.attrs["partial"] is True
     assert frame["name"].dropna().tolist() == ["Person 1", "Person 0"]
     assert result.errors_frame()["path"].tolist() == ["people[0].fails", "people[2].fails"]
-
-
-def test_a_warning_has_the_line_of_the_caller(client):
-    """Also for a frame by the client's own method: never a line of gqlnb."""
-    with pytest.warns(UserWarning, match="partial") as caught:
-        client.frame("{ people { name fails } }")
-    assert [it.filename for it in caught] == [__file__]
 
 
 def test_a_root_field_that_fails_has_its_code(client):

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from gqlnb import Client, GqlnbError, QueryError
+from gqlnb import Client, QueryError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,19 +55,6 @@ def test_a_deferred_field_that_fails(client: Client) -> None:
     *_, last = client.subscribe("{ slow { quick ... @defer { slow fails } } }")
     assert last.data == {"slow": {"quick": "quick", "slow": "slow", "fails": None}}
     assert [error["message"] for error in last.errors] == ["It is too slow."]
-
-
-@yoga
-@pytest.mark.parametrize("text", [DEFER, "{ streamed(count: 3) @stream }"])
-@pytest.mark.parametrize("loaded", [False, True])
-def test_execute_refuses_incremental_delivery(client: Client, text: str, loaded: bool) -> None:
-    """The error names `subscribe`, for `execute` and `aexecute`."""
-    if loaded:
-        assert client.schema.query_type
-    with pytest.raises(GqlnbError, match=r"subscribe\("):
-        client.execute(text)
-    with pytest.raises(GqlnbError, match=r"subscribe\("):
-        asyncio.run(client.aexecute(text))
 
 
 @pytest.mark.parametrize("name", ["apollo", "mercurius", "strawberry", "ariadne"])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from gqlnb import Client, GqlnbError, Upload
+from gqlnb import Client, Upload
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -52,13 +52,3 @@ def test_several_files_arrive_in_order(client: Client, scalar: str, table: Path)
         found = client.execute(text, {"files": files})["readFiles"]
     assert [row["text"] for row in found] == [TEXT, "one", TEXT, ""]
     assert [row["name"] for row in found][:3] == ["table.csv", "ü.txt", "table.csv"]
-
-
-def test_a_file_for_a_variable_of_another_type_is_refused(client: Client, table: Path) -> None:
-    """By the client with the schema, by the server without."""
-    text = "mutation ($title: String!) { addBook(title: $title) { number } }"
-    with pytest.raises(GqlnbError):
-        client.execute(text, {"title": Upload(table)}).raise_for_errors()
-    assert client.schema.mutation_type
-    with pytest.raises(GqlnbError, match="String cannot represent"):
-        client.execute(text, {"title": Upload(table)})

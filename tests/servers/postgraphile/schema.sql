@@ -90,13 +90,6 @@ CREATE TABLE tasks (
   payload jsonb
 );
 
--- What the tests of a changing schema change.
-CREATE TABLE changing (
-  id serial PRIMARY KEY,
-  label text,
-  amount numeric
-);
-
 CREATE TABLE readings (
   id serial PRIMARY KEY,
   a_smallint smallint,

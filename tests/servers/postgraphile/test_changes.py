@@ -1,4 +1,4 @@
-"""Mutations, subscriptions, and a schema that changes while a client uses it."""
+"""Mutations and subscriptions."""
 
 from __future__ import annotations
 
@@ -10,11 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import pytest
 
-from tests.servers.postgraphile.conftest import require_postgraphile
-from tests.servers.postgraphile.postgraphile import run_postgraphile
-
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from gqlnb import Client
     from tests.servers.postgraphile.postgraphile import PostGraphile
@@ -96,16 +93,6 @@ def test_python_values_are_stored_exactly(
     ]
 
 
-def test_rows_of_a_frame_are_input_objects(
-    plain: PostGraphile, connect: Connect, tasks: Postgres, task_frame: pd.DataFrame
-) -> None:
-    """Each row of a DataFrame is a variable; missing values are null."""
-    client = connect(plain)
-    for _, row in task_frame.iterrows():
-        client.execute(CREATE, {"task": row}).raise_for_errors()
-    assert tasks.fetch_rows(STORED + " ORDER BY id") == expected_rows()
-
-
 def test_a_frame_is_a_list_of_input_objects(
     plain: PostGraphile, connect: Connect, tasks: Postgres, task_frame: pd.DataFrame
 ) -> None:
@@ -148,13 +135,6 @@ def test_a_subscription_ends_after_its_last_event(
         assert [event.data["count"] for event in events] == [1, 2, 3, 4, 5]
 
 
-def test_a_subscription_with_variables(plain: PostGraphile, connect: Connect) -> None:
-    """Variables of a subscription are coerced as those of a query."""
-    text = "subscription Count($top: Int!) { count(top: $top) }"
-    with connect(plain).subscribe(text, {"top": 2}) as events:
-        assert [event.data for event in events] == [{"count": 1}, {"count": 2}]
-
-
 def test_a_subscription_receives_new_rows(
     plain: PostGraphile, connect: Connect, tasks: Postgres
 ) -> None:
@@ -183,56 +163,3 @@ def test_a_subscription_receives_new_rows(
     assert node["title"] == "Zoë"
     assert int(node["big"]) == BIG
     assert node["startsAt"] == "2024-01-02T03:04:05+00:00"
-
-
-@pytest.fixture(scope="module")
-def watching(database: Postgres) -> Iterator[PostGraphile]:
-    """Yield a PostGraphile that follows changes of the tables."""
-    require_postgraphile("v4")
-    with run_postgraphile(database, "v4", "watch") as servers:
-        yield servers["watch"]
-
-
-@pytest.fixture
-def alter(watching: PostGraphile, database: Postgres) -> Iterator[Callable[[str, str], None]]:
-    """Return a function that alters `changing`, and waits until the server's schema has it."""
-
-    def run(change: str, field: str) -> None:
-        database.run_script(f"ALTER TABLE forum.changing {change};")
-        until = threading.Event()
-        text = '{ __type(name: "Changing") { fields { name type { name } } } }'
-        for _ in range(int(PATIENCE / 0.1)):
-            fields = watching.query(text)["__type"]["fields"]
-            if any(field == f"{each['name']}: {each['type']['name']}" for each in fields):
-                return
-            until.wait(0.1)
-        pytest.fail(f"PostGraphile did not follow {change!r}")
-
-    yield run
-    database.run_script(
-        "DROP TABLE forum.changing; CREATE TABLE forum.changing"
-        " (id serial PRIMARY KEY, label text, amount numeric);"
-    )
-
-
-def test_changes_of_the_schema_are_reported(
-    watching: PostGraphile, connect: Connect, alter: Callable[[str, str], None]
-) -> None:
-    """`schema_changes` names the field with a new type, and the query that selects it."""
-    client = connect(watching)
-    client.frame("{ allChangings { nodes { id amount } } }")
-    assert not client.schema_changes().breaking
-    alter("ALTER COLUMN amount TYPE integer USING 0", "amount: Int")
-    changes = client.schema_changes()
-    assert "Changing.amount" in str(list(changes.breaking))
-
-
-def test_a_new_column_is_found_without_a_new_client(
-    watching: PostGraphile, connect: Connect, alter: Callable[[str, str], None]
-) -> None:
-    """A query for a field that the known schema lacks is not refused by that old schema."""
-    client = connect(watching)
-    assert client.schema
-    alter("ADD COLUMN added timestamptz", "added: Datetime")
-    frame = connect(watching).frame("{ allChangings { nodes { id added } } }")
-    assert list(frame.columns) == ["id", "added"]

@@ -1,4 +1,4 @@
-"""Connecting to PostGraphile: schema, completion, and the errors of everyday mistakes."""
+"""Connecting to PostGraphile: schema, and the errors of everyday mistakes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from tests.servers.postgraphile.postgraphile import PostGraphile
 
     Connect = Callable[..., Client]
-    Complete = Callable[[Client, str], list[str]]
 
 BY_ID = "query Author($id: Int!) { authorById(id: $id) { name } }"
 
@@ -37,31 +36,6 @@ def test_non_ascii_values_are_preserved(forum: PostGraphile, connect: Connect) -
     text = "query ($name: String!) { tagByName(name: $name) { name } }"
     for name in ("café", "日本語", "emoji 🎉", "quote ' and \"", "back\\slash", "tab\there"):
         assert connect(forum).execute(text, {"name": name}).data == {"tagByName": {"name": name}}
-
-
-@pytest.mark.parametrize(
-    ("marked", "expected"),
-    [
-        ("{ tagByNam|", ["tagByName"]),
-        ("{ allTags(fir|", ["first"]),
-        ("{ allTags(orderBy: NAME_|", ["NAME_ASC", "NAME_DESC"]),
-        ("{ allTags(condition: {na|", ["name"]),
-        ("{ allTags { nodes { na|", ["name"]),
-        ("mutation { createTas|", ["createTask"]),
-    ],
-)
-def test_completion(
-    marked: str, expected: list[str], forum: PostGraphile, connect: Connect, complete: Complete
-) -> None:
-    """Fields, arguments, enum values and input fields of the server's schema complete."""
-    assert complete(connect(forum), marked) == expected
-
-
-def test_completion_of_a_subscription(
-    plain: PostGraphile, connect: Connect, complete: Complete
-) -> None:
-    """The fields of a subscription complete."""
-    assert complete(connect(plain), "subscription { li|") == ["listen"]
 
 
 @pytest.mark.parametrize("schema_first", [False, True], ids=["fresh", "schema first"])
@@ -113,12 +87,3 @@ def test_a_violated_constraint_is_a_field_error(plain: PostGraphile, connect: Co
     assert result.data == {"createTag": None}
     with pytest.raises(PartialError, match="tags_name_key"):
         result.raise_for_errors()
-
-
-def test_a_batch_returns_results_in_order(forum: PostGraphile, connect: Connect) -> None:
-    """Many documents at a time: each with its own answer, in the order given."""
-    documents = [(BY_ID, {"id": number}) for number in range(1, 61)]
-    results = connect(forum).execute_many(documents, concurrency=8)
-    names = [result.data["authorById"]["name"] for result in results]
-    wanted = forum.query("{ allAuthors(first: 60) { nodes { name } } }")["allAuthors"]["nodes"]
-    assert names == [node["name"] for node in wanted]

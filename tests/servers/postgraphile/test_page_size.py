@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import pytest
@@ -59,34 +58,3 @@ def test_a_plain_list_of_a_hundred_thousand_rows(
     assert len({row["id"] for row in rows}) == POSTS
     assert result.report.complete, result.report
     assert result.report.requests == len(lists.take_requests()) <= MOST_REQUESTS
-
-
-def test_a_hundred_thousand_rows_as_a_frame(
-    plain: PostGraphile, connect: Connect, totals: tuple[int, int]
-) -> None:
-    """The frame has every row, with integers above 2^53 exact."""
-    frame = connect(plain).frame(TEXTS["first in the text"], pages="all")
-    assert str(frame["views"].dtype) == "Int64"
-    assert (len(frame), sum(frame["views"].tolist())) == totals
-    assert not frame.attrs["partial"]
-
-
-def test_a_page_size_given_by_the_user_is_fixed(plain: PostGraphile, connect: Connect) -> None:
-    """With `page_size` every page has that size, and there are as many as that takes."""
-    comments = plain.query("{ allComments { totalCount } }")["allComments"]["totalCount"]
-    result = connect(plain).execute_all("{ allComments { nodes { body } } }", page_size=2000)
-    assert len(result.data["allComments"]["nodes"]) == comments
-    assert result.report.requests == math.ceil(comments / 2000)
-
-
-def test_small_answers_take_one_request(plain: PostGraphile, connect: Connect) -> None:
-    """Fewer rows than a page need no second request."""
-    assert connect(plain).execute_all("{ allTags { nodes { id } } }").report.requests == 1
-
-
-def test_only_the_requested_rows_are_fetched(plain: PostGraphile, connect: Connect) -> None:
-    """`max_results` below a page limits the page size."""
-    plain.take_requests()
-    result = connect(plain).execute_all("{ allPosts { nodes { id } } }", max_results=50)
-    assert len(result.data["allPosts"]["nodes"]) == 50
-    assert len(plain.take_requests()) == result.report.requests == 1

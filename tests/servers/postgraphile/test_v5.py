@@ -7,10 +7,6 @@ from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from tests.servers.postgraphile.database import POSTS
-from tests.servers.postgraphile.postgraphile import run_postgraphile
-from tests.servers.postgraphile.test_page_size import MOST_REQUESTS
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -21,15 +17,6 @@ if TYPE_CHECKING:
     Connect = Callable[..., Client]
 
 PATIENCE = 20.0  # seconds until a test gives up
-
-
-def test_a_hundred_thousand_rows_take_few_requests(amber: PostGraphile, connect: Connect) -> None:
-    """Pages grow to the server's limit."""
-    amber.take_requests()
-    result = connect(amber).execute_all("{ allPosts(first: 1000) { nodes { rowId } } }")
-    assert len({node["rowId"] for node in result.data["allPosts"]["nodes"]}) == POSTS
-    assert result.report.complete
-    assert result.report.requests == len(amber.take_requests()) <= MOST_REQUESTS
 
 
 def test_extremes(amber: PostGraphile, connect: Connect) -> None:
@@ -73,21 +60,3 @@ def test_a_subscription_receives_notifications(
             came.set()
             notifying.join(PATIENCE)
     assert event.data == {"notification": "Größe 🎉"}
-
-
-def test_changes_of_the_schema_are_reported(
-    compatible: PostGraphile, connect: Connect, database: Postgres
-) -> None:
-    """After a column was dropped: its field, and the queries with it."""
-    text = "{ allChangings { nodes { id amount } } }"
-    before = connect(compatible).schema
-    database.run_script("ALTER TABLE forum.changing DROP COLUMN amount;")
-    try:
-        with run_postgraphile(database, "v5", "compatible") as servers:
-            changes = connect(servers["compatible"]).schema_changes(before, documents=[text])
-    finally:
-        database.run_script("ALTER TABLE forum.changing ADD COLUMN amount numeric;")
-    assert ("FIELD_REMOVED", "Changing.amount") in [
-        (change.kind, change.place) for change in changes.breaking
-    ]
-    assert [*changes.broken] == [text]

@@ -55,8 +55,6 @@ const VARIANTS = {
   keys: { skipPlugins: [NodePlugin], simpleCollections: "both" },
   // Subscriptions by the older WebSocket subprotocol `graphql-ws` alone.
   older: { websockets: ["v0"] },
-  // Follows changes of the tables.
-  watch: { watchPg: true },
 };
 
 const COMMON = {

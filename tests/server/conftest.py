@@ -41,6 +41,13 @@ def loop(request, monkeypatch):
 
 
 @pytest.fixture
+def free_port():
+    """Return a port that was free a moment ago."""
+    with socket.create_server(("127.0.0.1", 0)) as sock:
+        return sock.getsockname()[1]
+
+
+@pytest.fixture
 def gate():
     """Return the gate before `{ wait }`; it opens when the test ends."""
     made = Gate()

@@ -30,13 +30,6 @@ ROOT = Path(__file__).resolve().parents[2]
 HELLO = {"query": "{ hello }"}
 
 
-@pytest.fixture
-def free_port():
-    """Return a port that was free a moment ago."""
-    with socket.create_server(("127.0.0.1", 0)) as sock:
-        return sock.getsockname()[1]
-
-
 def ask(server, query="{ hello }"):
     """Return the data that a server answers."""
     return requests.post(server.url, json={"query": query}, timeout=20).json()["data"]

@@ -56,13 +56,6 @@ def schema():
 
 
 @pytest.fixture
-def server(schema):
-    """Serve it."""
-    with serve(schema, port=0) as made:
-        yield made
-
-
-@pytest.fixture
 def quick(monkeypatch):
     """List what was answered quickly."""
     found = []

@@ -77,26 +77,19 @@ def notebook():
     made.manager.shutdown_kernel(now=True)
 
 
-@pytest.fixture
-def port():
-    """Return a port that was free a moment ago."""
-    with socket.create_server(("127.0.0.1", 0)) as sock:
-        return sock.getsockname()[1]
-
-
 def ask(port):
     """Ask from outside the kernel."""
     url = f"http://127.0.0.1:{port}/graphql"
     return requests.post(url, json={"query": "{ hello }"}, timeout=20).json()
 
 
-def test_a_cell_serves_and_shows_a_link(notebook, port):
+def test_a_cell_serves_and_shows_a_link(notebook, free_port):
     """The link is the cell's only output, and the server answers."""
-    ((kind, content),) = notebook.run(SERVE.format(greeting="Hello!", port=port))
+    ((kind, content),) = notebook.run(SERVE.format(greeting="Hello!", port=free_port))
     assert kind == "execute_result"
-    assert content["data"]["text/plain"] == f"Server('http://127.0.0.1:{port}/graphql')"
-    assert f'href="http://127.0.0.1:{port}/graphql"' in content["data"]["text/html"]
-    assert ask(port) == {"data": {"hello": "Hello!"}}
+    assert content["data"]["text/plain"] == f"Server('http://127.0.0.1:{free_port}/graphql')"
+    assert f'href="http://127.0.0.1:{free_port}/graphql"' in content["data"]["text/html"]
+    assert ask(free_port) == {"data": {"hello": "Hello!"}}
     assert notebook.run("server.close()") == []
 
 
@@ -166,9 +159,9 @@ def test_a_thread_started_by_a_cell_replaces_no_server(shelf):
     assert shelf.value(COUNT) == "2"
 
 
-def test_a_server_on_an_explicit_port_outlives_its_cell(shelf, port):
+def test_a_server_on_an_explicit_port_outlives_its_cell(shelf, free_port):
     """A re-run of the cell does not close it."""
-    shelf.run(f"server = serve(reference_schema(), port={port})", "a-1")
+    shelf.run(f"server = serve(reference_schema(), port={free_port})", "a-1")
     shelf.run(ONE, "a-1")
     assert shelf.value(COUNT) == "2"
     shelf.run("named = serve(reference_schema(), port=server.port)", "b-2")
@@ -176,11 +169,11 @@ def test_a_server_on_an_explicit_port_outlives_its_cell(shelf, port):
     assert shelf.value(f"{COUNT}, named.closed") == "(3, False)"
 
 
-def test_a_masked_error_can_be_looked_up_in_a_cell(notebook, port):
+def test_a_masked_error_can_be_looked_up_in_a_cell(notebook, free_port):
     """The id in the response gives the traceback."""
-    notebook.run(SERVE.format(greeting="Hello!", port=port))
+    notebook.run(SERVE.format(greeting="Hello!", port=free_port))
     notebook.run("@schema.resolver('Query.hello')\ndef broken(*_):\n    raise OSError('hunter2')")
-    url = f"http://127.0.0.1:{port}/graphql"
+    url = f"http://127.0.0.1:{free_port}/graphql"
     answer = requests.post(url, json={"query": "{ hello }"}, timeout=20).json()
     typed = answer["errors"][0]["message"].split(" as ")[1].split(",")[0]
     ((kind, content),) = notebook.run(f"raise {typed}")
@@ -196,10 +189,10 @@ def loops():
 """
 
 
-def test_the_kernels_event_loop_is_unchanged(notebook, port):
+def test_the_kernels_event_loop_is_unchanged(notebook, free_port):
     """Cells run on the same loop and policy before, during and after serving."""
     notebook.run(f"import asyncio, threading\n{LOOPS}\nbefore = loops()")
-    notebook.run(SERVE.format(greeting="Hello!", port=port))
+    notebook.run(SERVE.format(greeting="Hello!", port=free_port))
     notebook.run("import requests")
     ((_, answer),) = notebook.run(
         "(await asyncio.to_thread(requests.post, server.url, json={})).status_code"
@@ -224,13 +217,13 @@ def test_a_cell_can_query_the_server_it_started(notebook):
     assert notebook.run("server.close()") == []
 
 
-def test_a_client_stays_connected_while_the_cell_is_run_again(notebook, port):
+def test_a_client_stays_connected_while_the_cell_is_run_again(notebook, free_port):
     """The schema is replaced behind the open connection."""
     ends = []
     with requests.Session() as session:
         for greeting in ("Hello!", "Hello again!"):
-            notebook.run(SERVE.format(greeting=greeting, port=port))
-            url, query = f"http://127.0.0.1:{port}/graphql", {"query": "{ hello }"}
+            notebook.run(SERVE.format(greeting=greeting, port=free_port))
+            url, query = f"http://127.0.0.1:{free_port}/graphql", {"query": "{ hello }"}
             with session.post(url, json=query, timeout=20, stream=True) as response:
                 ends.append(response.raw.connection.sock.getsockname())
                 assert response.json() == {"data": {"hello": greeting}}
@@ -238,16 +231,16 @@ def test_a_client_stays_connected_while_the_cell_is_run_again(notebook, port):
     notebook.run("server.close()")
 
 
-def test_interrupting_a_cell_keeps_the_server_running(notebook, port):
+def test_interrupting_a_cell_keeps_the_server_running(notebook, free_port):
     """The server answers before, during and after the interrupt."""
-    notebook.run(SERVE.format(greeting="Hello!", port=port))
+    notebook.run(SERVE.format(greeting="Hello!", port=free_port))
     busy = notebook.start("print('busy', flush=True)\nwhile True: pass")
     notebook.outputs(busy, until=lambda content: "busy" in content.get("text", ""))
-    assert ask(port) == {"data": {"hello": "Hello!"}}
+    assert ask(free_port) == {"data": {"hello": "Hello!"}}
     notebook.manager.interrupt_kernel()
     ((kind, content),) = notebook.outputs(busy)
     assert (kind, content["ename"]) == ("error", "KeyboardInterrupt")
-    assert ask(port) == {"data": {"hello": "Hello!"}}
+    assert ask(free_port) == {"data": {"hello": "Hello!"}}
     notebook.run("server.close()")
 
 
@@ -259,9 +252,9 @@ def hello(*_):
 """
 
 
-def test_print_in_a_resolver_shows_under_the_current_cell(notebook, port):
+def test_print_in_a_resolver_shows_under_the_current_cell(notebook, free_port):
     """Output of a resolver appears in the running or last cell."""
-    notebook.run(SERVE.format(greeting="Hello!", port=port))
+    notebook.run(SERVE.format(greeting="Hello!", port=free_port))
     notebook.run(PRINTING)
     printed = ("stream", {"name": "stdout", "text": "resolved\n"})
     asking = """
@@ -271,33 +264,33 @@ def test_print_in_a_resolver_shows_under_the_current_cell(notebook, port):
     assert printed in notebook.run(dedent(asking))
     busy = notebook.start("print('busy', flush=True)\nwhile 'gone on' not in globals(): pass")
     notebook.outputs(busy, until=lambda content: "busy" in content.get("text", ""))
-    ask(port)
+    ask(free_port)
     assert printed in notebook.outputs(busy, until=lambda content: "resolved\n" in content["text"])
     notebook.manager.interrupt_kernel()
     notebook.outputs(busy)
     last = notebook.start("'the last cell'")
     notebook.outputs(last)
-    ask(port)
+    ask(free_port)
     assert notebook.outputs(last, until=lambda content: "resolved\n" in content["text"]) == [
         printed
     ]
     notebook.run("server.close()")
 
 
-def test_a_killed_kernel_frees_its_port(port):
+def test_a_killed_kernel_frees_its_port(free_port):
     """The next kernel can serve on it."""
     made = Notebook()
     try:
-        made.run(SERVE.format(greeting="Hello!", port=port))
-        half = socket.create_connection(("127.0.0.1", port), timeout=20)
+        made.run(SERVE.format(greeting="Hello!", port=free_port))
+        half = socket.create_connection(("127.0.0.1", free_port), timeout=20)
         half.sendall(b"POST /graphql HTTP/1.1\r\n")
-        assert ask(port) == {"data": {"hello": "Hello!"}}
+        assert ask(free_port) == {"data": {"hello": "Hello!"}}
         made.manager.signal_kernel(signal.SIGKILL)
         assert half.recv(1) == b""
         made.manager.restart_kernel(now=True)
         made.client.wait_for_ready(timeout=60)
-        made.run(SERVE.format(greeting="Hello again!", port=port))
-        assert ask(port) == {"data": {"hello": "Hello again!"}}
+        made.run(SERVE.format(greeting="Hello again!", port=free_port))
+        assert ask(free_port) == {"data": {"hello": "Hello again!"}}
     finally:
         made.client.stop_channels()
         made.manager.shutdown_kernel(now=True)

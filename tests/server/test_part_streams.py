@@ -50,13 +50,6 @@ def schema(source):
     return made
 
 
-@pytest.fixture
-def server(schema):
-    """Return a server of it."""
-    with serve(schema, port=0) as made:
-        yield made
-
-
 def ask(server, text, accept, **options):
     """Return the response to an operation."""
     return requests.post(

@@ -22,17 +22,9 @@ HELLO = {"query": "{ hello }"}
 ANSWER = {"data": {"hello": "Hello world!"}}
 
 
+pytestmark = pytest.mark.usefixtures("loop")
 # Threads of workers, whatever loop waits for them; it takes seconds.
 ON_ONE_LOOP = pytest.mark.parametrize("loop", ["uvloop"], indirect=True)
-
-
-@pytest.fixture(params=["uvloop", "asyncio"], autouse=True)
-def loop(request, monkeypatch):
-    """Run each test on both event loops."""
-    if request.param == "asyncio":
-        monkeypatch.setitem(sys.modules, "uvloop", None)
-    else:
-        pytest.importorskip("uvloop")
 
 
 def test_a_query_and_a_mutation_by_post_return_data(server):

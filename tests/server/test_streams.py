@@ -28,13 +28,6 @@ def schema(life):
 
 
 @pytest.fixture
-def server(schema):
-    """Return a server of it."""
-    with serve(schema, port=0) as made:
-        yield made
-
-
-@pytest.fixture
 def ask(server):
     """Return a function that asks the server for events."""
     opened = []

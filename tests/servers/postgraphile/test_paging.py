@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from itertools import chain
 from typing import TYPE_CHECKING
 
 import pytest
@@ -114,29 +113,6 @@ def test_two_connections_are_both_complete(plain: PostGraphile, connect: Connect
     assert len(read_items(data["allAuthors"])) == 400
 
 
-def test_the_users_own_variables_are_the_start(
-    plain: PostGraphile, connect: Connect, database: Postgres
-) -> None:
-    """Page size and cursor may be variables of the text, and start where their values say."""
-    text = """query Tags($n: Int, $at: Cursor) {
-      allTags(first: $n, after: $at) { pageInfo { endCursor } nodes { id } } }"""
-    client = connect(plain)
-    first = client.execute(text, {"n": 15})
-    cursor = first.data["allTags"]["pageInfo"]["endCursor"]
-    rest = client.execute_all(text, {"n": 10, "at": cursor})
-    assert rest.report.complete
-    ids = [node["id"] for node in first.data["allTags"]["nodes"] + rest.data["allTags"]["nodes"]]
-    assert ids == [row["id"] for row in database.fetch_rows("SELECT id FROM forum.tags")]
-
-
-def test_rows_have_the_order_of_the_query(plain: PostGraphile, connect: Connect) -> None:
-    """Across all pages."""
-    text = "{ allAuthors(orderBy: NAME_DESC, first: 60) { nodes { name } } }"
-    names = [node["name"] for node in connect(plain).execute_all(text).data["allAuthors"]["nodes"]]
-    whole = plain.query(text.replace(", first: 60", ""))["allAuthors"]["nodes"]
-    assert names == [node["name"] for node in whole]
-
-
 def test_backward_pages_keep_the_order(plain: PostGraphile, connect: Connect) -> None:
     """Pages from the end are joined to the order of the list."""
     text = "{ allTags(last: 7) { nodes { id } } }"
@@ -152,17 +128,6 @@ def test_the_last_rows_are_those_that_the_query_asks_for(
     assert [node["id"] for node in result.data["allTags"]["nodes"]] == list(range(34, 41))
     assert result.report.complete
     assert "`last: 7`" in str(result.report.notes)
-
-
-def test_pages_are_yielded_one_by_one(plain: PostGraphile, connect: Connect) -> None:
-    """`pages` yields every row once, in pages of the requested size."""
-    text = "{ allTags { nodes { id } } }"
-    pages = [
-        [node["id"] for node in page.data["allTags"]["nodes"]]
-        for page in connect(plain).pages(text, page_size=15)
-    ]
-    assert [len(page) for page in pages] == [15, 15, 10]
-    assert list(chain(*pages)) == list(range(1, 41))
 
 
 def test_rows_deleted_between_pages_do_not_hide_others(

@@ -63,11 +63,3 @@ def test_all_rows_of_a_plain_list(
     assert {request.status for request in requests} == {200}
     assert result.report.requests == len(requests)
     assert len(connect(server).frame(text, pages="all")) == rows.total()
-
-
-def test_variables_of_the_user_are_the_start(lists: PostGraphile, connect: Connect) -> None:
-    """`first` and `offset` may be variables of the text; they are not sent twice."""
-    text = "query Tags($n: Int, $from: Int) { allTagsList(first: $n, offset: $from) { id } }"
-    result = connect(lists).execute_all(text, {"n": 9, "from": 4})
-    assert [row["id"] for row in result.data["allTagsList"]] == list(range(5, 41))
-    assert result.report.complete

@@ -146,16 +146,6 @@ def test_several_objects_share_a_request(plain: PostGraphile, connect: Connect) 
     assert report.requests <= 3 * 5
 
 
-def test_frames_of_nested_pages_have_the_keys_of_their_parents(
-    plain: PostGraphile, connect: Connect, database: Postgres
-) -> None:
-    """The frame of the inner connection has every row, beside the row of its parent."""
-    text, _ = NESTED["two levels"]
-    frame = connect(plain).frame(text, path="allAuthors.postsByAuthorId", pages="all", follow="all")
-    assert len(frame) == len(database.fetch_rows(POSTS))
-    assert not frame.attrs["partial"]
-
-
 def test_nested_connections_of_a_functions_rows_are_paged(
     plain: PostGraphile, connect: Connect, database: Postgres
 ) -> None:
@@ -164,13 +154,3 @@ def test_nested_connections_of_a_functions_rows_are_paged(
                 commentsByPostId(first: 3) { nodes { number } } } } }"""
     sql = COMMENTS.replace("a.id AS author, ", "")
     check_pages(connect, plain, text, count_rows(database.fetch_rows(sql)))
-
-
-def test_one_page_of_a_longer_connection_is_not_complete(
-    plain: PostGraphile, connect: Connect
-) -> None:
-    """`execute_all` limited to one page reports it."""
-    text, _ = NESTED["two levels"]
-    result = connect(plain).execute_all(text, max_requests=1)
-    assert not result.report.complete
-    assert result.frame().attrs["partial"]

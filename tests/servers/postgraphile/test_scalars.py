@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from gqlnb import FrameError
-from tests.servers.postgraphile.database import EXTREMES, INFINITE_ROW, ORDINARY_ROWS
+from tests.servers.postgraphile.database import INFINITE_ROW, ORDINARY_ROWS
 
 if TYPE_CHECKING:
     from gqlnb import Client
@@ -183,42 +183,6 @@ def test_objects_are_columns_of_their_own(
     assert column_values(frame, "anInt4Range.end.value") == [row["high"] for row in rows]
 
 
-def test_all_columns_in_one_query(plain: PostGraphile, connect: Connect) -> None:
-    """Each column keeps its dtype beside all others, through all pages."""
-    text = f"""{{ allReadings(first: 50, offset: {INFINITE_ROW}) {{
-      nodes {{ id {" ".join(SCALARS)} }} }} }}"""
-    frame = connect(plain).frame(text, pages="all")
-    dtypes = {name: str(frame[name].dtype) for name in SCALARS}
-    assert dtypes == {name: dtype for name, (dtype, _, _) in SCALARS.items()}
-    assert len(frame) == ORDINARY_ROWS
-
-
-def test_an_empty_table_keeps_its_dtypes(plain: PostGraphile, connect: Connect) -> None:
-    """No rows at all: the columns are there with the dtypes of the schema."""
-    frame = connect(plain).frame("{ allEmptyTables { nodes { id amount measuredAt } } }")
-    assert len(frame) == 0
-    assert str(frame["id"].dtype) == "Int64"
-    assert str(frame["amount"].dtype) == "object"
-    # PostGraphile's one scalar `Datetime` does not tell with or without a zone; values would.
-    assert frame["measuredAt"].dtype.kind == "M"
-
-
-def test_columns_of_nulls_keep_their_dtypes(plain: PostGraphile, connect: Connect) -> None:
-    """The first row is null everywhere: all dtypes that do not depend on values stay."""
-    frame = connect(plain).frame(
-        f"{{ allReadings(first: 1) {{ nodes {{ {' '.join(SCALARS)} }} }} }}"
-    )
-    wanted = {name: dtype for name, (dtype, _, _) in SCALARS.items() if "Timestamp" not in name}
-    assert {name: str(frame[name].dtype) for name in wanted} == wanted
-    assert frame.isna().all(axis=None)
-
-
-def test_enums_have_all_their_values_as_categories(plain: PostGraphile, connect: Connect) -> None:
-    """Categories are the enum's values in the schema's order, whether or not they occur."""
-    frame = connect(plain).frame("{ allReadings(first: 1) { nodes { aStatus } } }")
-    assert list(frame["aStatus"].cat.categories) == ["DRAFT", "PUBLISHED", "IN_REVIEW", "ON_HOLD"]
-
-
 @pytest.mark.parametrize("field", ["aTimestamp", "aTimestamptz", "aDate"])
 def test_infinite_times_are_an_error_with_a_remedy(
     field: str, plain: PostGraphile, connect: Connect
@@ -259,14 +223,3 @@ def test_times_with_different_offsets_are_one_instant_in_utc(
     assert moments[4] - moments[3] == timedelta(
         days=19782, hours=6, minutes=30, microseconds=123456
     )
-
-
-def test_arrow_has_the_same_values(plain: PostGraphile, connect: Connect) -> None:
-    """The Arrow table of the extremes has exact integers and times."""
-    text = "{ allReadings(first: 6) { nodes { aBigint aTimestamp aTimestamptz } } }"
-    table = connect(plain).execute(text).arrow()
-    assert str(table.schema.field("aBigint").type) == "int64"
-    assert table["aBigint"].to_pylist()[1:4] == [int(text) for text in EXTREMES["a_bigint"]]
-    assert str(table.schema.field("aTimestamp").type) == "timestamp[us]"
-    assert str(table.schema.field("aTimestamptz").type) == "timestamp[us, tz=UTC]"
-    assert table["aTimestamp"].to_pylist()[2] == datetime(9999, 12, 31, 23, 59, 59, 999999)

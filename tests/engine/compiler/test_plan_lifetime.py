@@ -25,7 +25,7 @@ from gqlnb.engine.compiler import lazy_functions, plans
 from gqlnb.engine.compiler.plans import get_operation_cache
 from gqlnb.engine.compiler.python_types import MAX_TYPES
 
-SIZE = 50_000_000
+SIZE = 50_000
 SDL = """
 type Query { rows: [Row!]! node: Node size: Int }
 interface Node { id: ID }
@@ -137,7 +137,7 @@ def test_recreating_a_frame_schema_leaks_no_memory():
     """Re-running a cell with from_frame takes the memory of one frame."""
     before, held = pa.total_allocated_bytes(), []
     for _ in range(6):
-        frame = pd.DataFrame({"n": range(1_000_000), "text": pd.Series(["x" * 16] * 1_000_000)})
+        frame = pd.DataFrame({"n": range(200_000), "text": pd.Series(["x" * 16] * 200_000)})
         schema = Schema.from_frame(rows=frame)
         for _ in range(3):
             found = schema.execute("{ rows(where: {n: {gt: 10}}, first: 90) { nodes { n text } } }")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import threading
 
 import pytest
 import requests
@@ -19,8 +20,8 @@ SDL = "type Query { hello: String } type Subscription { ticks: Int }"
 
 @pytest.fixture
 def ended():
-    """Return a list of the subscriptions that have ended."""
-    return []
+    """Return what is set when a subscription has ended."""
+    return threading.Event()
 
 
 @pytest.fixture
@@ -33,7 +34,7 @@ def schema(ended):
                 yield {"ticks": 1}
                 await asyncio.sleep(0.01)
         finally:
-            ended.append(1)
+            ended.set()
 
     resolvers = {"Query": {"hello": lambda *_: "Hello"}, "Subscription": {"ticks": ticks}}
     return Schema(SDL, resolvers)
@@ -74,8 +75,7 @@ def test_operations_share_one_stream(server, ended):
         assert b'data: {"id":"2","payload":{"data":{"hello":"Hello"}}}' in lines
         assert b'data: {"id":"1","payload":{"data":{"ticks":1}}}' in lines
         assert b'data: {"id":"2"}' in lines
-    while not ended:
-        pass
+    assert ended.wait(20)
     assert send(server, "GET", token).status_code == 404
 
 
@@ -87,8 +87,7 @@ def test_an_operation_is_stopped_by_its_id(server, ended):
         events = iterate_events(stream)
         next(events)
         assert send(server, "DELETE", token, params={"operationId": "1"}).status_code == 200
-        while not ended:
-            pass
+        assert ended.wait(20)
         assert send(server, "DELETE", token, params={"operationId": "1"}).status_code == 404
         assert start(server, token, "{ hello }").status_code == 202
         assert b"Hello" in next(line for line in events if b"ticks" not in line)
@@ -131,8 +130,7 @@ def test_a_reserved_stream_that_is_not_opened_expires(server, monkeypatch, ended
     monkeypatch.setattr(streams, "OPEN_SECONDS", 0.2)
     token = send(server, "PUT").text
     start(server, token)
-    while not ended:
-        pass
+    assert ended.wait(20)
     assert send(server, "GET", token).status_code == 404
 
 

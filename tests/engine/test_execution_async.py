@@ -1,4 +1,4 @@
-"""What waits: our executor and graphql-core's in an event loop, side by side, without a clock."""
+"""What waits, fails and ends in an event loop, with our executor and with graphql-core's."""
 
 from __future__ import annotations
 
@@ -8,13 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import graphql
 import pytest
-from graphql import (
-    build_schema,
-    parse,
-)
+from graphql import build_schema, parse
 
 from gqlnb import engine
-from tests.engine.comparison import PLACES, alike, told
+from tests.engine.comparison import PLACES, alike, answered, turn
 from tests.property.differential.later import rest
 
 if TYPE_CHECKING:
@@ -24,19 +21,104 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:coroutine .* was never awaited:RuntimeWarning"),
     pytest.mark.usefixtures("road"),
 ]
-EXECUTORS = {"reference": graphql.execute, "ours": engine.execute}
 
 
-async def turns() -> None:
-    """Let others have some turns."""
-    for _ in range(3):
+class Gates:
+    """Lets waiting resolvers go by name, one after another."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, asyncio.Event] = {}
+        self.events: list[str] = []
+
+    def gate(self, name: str) -> Callable[..., Any]:
+        """Return a resolver that waits, and tells what happens to it."""
+
+        async def resolve(info: Any) -> Any:
+            try:
+                await self._open.setdefault(name, asyncio.Event()).wait()
+            except asyncio.CancelledError:
+                self.events.append(f"{name} cancelled")
+                raise
+            self.events.append(f"{name} done")
+            return 1
+
+        return resolve
+
+    async def open(self, *names: str) -> None:
+        """Let these go, each when the one before has had all its effects."""
+        for name in names:
+            await rest()
+            self._open.setdefault(name, asyncio.Event()).set()
+        await rest()
+
+
+def test_a_cancelled_execution_cancels_its_resolvers():
+    """Cancelling the task that awaits an answer reaches every resolver that runs."""
+    schema = build_schema(PLACES)
+    document = parse("{ x list t { i } }")
+
+    async def story(execute: Callable[..., Any]) -> Any:
+        gates = Gates()
+        root = {"x": gates.gate("x"), "t": {"i": gates.gate("i")}}
+        root["list"] = lambda info: [gates.gate("a")(None), 1, gates.gate("b")(None)]
+        running = asyncio.ensure_future(execute(schema, document, root))
+        await gates.open("a")
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+        await rest()
+        return sorted(gates.events), len(asyncio.all_tasks())
+
+    events, tasks = alike(story)
+    assert events == ["a done", "b cancelled", "i cancelled", "x cancelled"]
+    assert tasks == 1
+
+
+def test_a_time_limit_in_a_resolver():
+    """asyncio.timeout and TaskGroup work inside of resolvers."""
+
+    async def limited(info: Any) -> int:
+        async with asyncio.timeout(0):
+            await asyncio.Event().wait()
+        return 1
+
+    async def grouped(info: Any) -> int:
+        async with asyncio.TaskGroup() as group:
+            both = [group.create_task(turn(n)) for n in (1, 2)]
+        return sum(each.result() for each in both)
+
+    answered(PLACES, "{ x y list }", lambda: {"x": limited, "y": grouped, "list": [1]})
+
+
+@pytest.mark.parametrize(
+    "error", [StopIteration("s"), StopAsyncIteration("a"), RecursionError("r"), RuntimeError("e")]
+)
+def test_exceptions_with_a_meaning_of_their_own(error):
+    """Exceptions that end iterators are errors of their field, raised at once or later."""
+
+    def raises(info: Any) -> Any:
+        raise error
+
+    async def later(info: Any) -> Any:
         await asyncio.sleep(0)
+        raise error
+
+    def root() -> dict[str, Any]:
+        return {
+            "x": raises,
+            "y": later,
+            "t": {"n": later},
+            "list": lambda info: [turn(1), later(None)],
+        }
+
+    for text in ("{ x }", "{ y }", "{ x t { n } }", "{ list }", "{ x y list t { n } }"):
+        answered(PLACES, text, root)
 
 
 def test_an_unawaited_result_can_be_closed():
     """Closing it runs no further resolver."""
     schema, document = build_schema(PLACES), parse("{ x s }")
-    for execute in EXECUTORS.values():
+    for execute in (graphql.execute, engine.execute):
         calls: list[str] = []
 
         async def later(info: Any, calls: list[str] = calls) -> int:
@@ -48,108 +130,6 @@ def test_an_unawaited_result_can_be_closed():
         )
         result.close()
         assert calls == ["sync"]
-
-
-ASYNC_ITEMS: dict[str, list[Any]] = {
-    "plain": [1, 2, 3],
-    "none": [],
-    "nulls": [None, 1, None],
-    "wrong": [1, "x", 3],
-    "errors": [1, ValueError("item"), 3],
-}
-
-
-class Source:
-    """An async iterator that tells what happens to it."""
-
-    def __init__(self, items: list[Any], events: list[Any], fails: bool = False) -> None:
-        self._items = iter(items)
-        self._events = events
-        self._fails = fails
-
-    def __aiter__(self) -> Source:
-        return self
-
-    async def __anext__(self) -> Any:
-        self._events.append("next")
-        for item in self._items:
-            return item
-        if self._fails:
-            msg = "source"
-            raise RuntimeError(msg)
-        raise StopAsyncIteration
-
-    async def aclose(self) -> None:
-        """Tell that nobody wants more."""
-        self._events.append("closed")
-
-
-@pytest.mark.parametrize("name", ASYNC_ITEMS)
-@pytest.mark.parametrize("kind", ["[Int]", "[Int!]", "[Int!]!"])
-@pytest.mark.parametrize("fails", [False, True])
-def test_async_iterables_are_lists(name, kind, fails):
-    """They are read to the end or to an exception, and closed as in the reference."""
-
-    async def generator(items: list[Any], events: list[Any]) -> Any:
-        try:
-            for item in items:
-                yield item
-            if fails:
-                msg = "generator"
-                raise RuntimeError(msg)
-        finally:
-            events.append("ended")
-
-    schema = build_schema(f"type Query {{ a: {kind} b: {kind} c: Int }}")
-    document = parse("{ a b c }")
-
-    async def story(execute: Callable[..., Any]) -> Any:
-        items, events = ASYNC_ITEMS[name], []  # type: ignore[var-annotated]
-        root = {"a": Source(items, events, fails), "b": generator(items, events), "c": 1}
-        answer = told(await execute(schema, document, root))
-        await rest()
-        return answer, sorted(events)
-
-    alike(story)
-
-
-# Order
-
-
-@pytest.mark.parametrize("fails", [None, 0, 1])
-def test_mutation_fields_run_serially(fails):
-    """The side effects of one are complete before the next starts."""
-    schema = build_schema(
-        "type Query { x: Int } type Mutation { a(n: Int!): T b(n: Int!): Int! }"
-        "type T { n: Int later: Int }"
-    )
-    document = parse("mutation { p: a(n: 0) { later n } q: a(n: 1) { n later } r: b(n: 2) }")
-
-    async def story(execute: Callable[..., Any]) -> Any:
-        events: list[Any] = []
-
-        async def mutate(info: Any, n: int) -> Any:
-            events.append(("start", n))
-            await turns()
-            events.append(("end", n))
-            if n == fails:
-                raise ValueError(n)
-
-            async def later(info: Any) -> int:
-                events.append(("below", n))
-                await turns()
-                events.append(("done", n))
-                return n
-
-            return n if n == 2 else {"n": n, "later": later}
-
-        result = await execute(schema, document, {"a": mutate, "b": mutate})
-        return told(result), events
-
-    _, events = alike(story)
-    numbers = [number for _, number in events]
-    assert numbers == sorted(numbers)
-    assert numbers[-1] == 2
 
 
 def test_context_variables_propagate_as_in_the_reference():
@@ -173,7 +153,7 @@ def test_context_variables_propagate_as_in_the_reference():
             return "s"
 
         async def reads(info: Any) -> int:
-            await turns()
+            await asyncio.sleep(0)
             heard.append(("reads", variable.get()))
             return 1
 

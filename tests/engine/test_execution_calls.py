@@ -127,15 +127,6 @@ def test_info_objects_remain_valid_after_the_execution():
 # What is remembered
 
 
-def test_plans_are_cached_per_schema():
-    """One document is executed on several schemas."""
-    document = parse("{ a b { a } }")
-    for kinds in (("Int", "Q"), ("String", "[Q!]"), ("Float!", "Q!"), ("ID", "Q")):
-        schema = build_schema("schema {{ query: Q }} type Q {{ a: {} b: {} }}".format(*kinds))
-        same(schema, document, rooted(a=1, b=[{"a": 2}]))
-        same(schema, document, rooted(a=1, b={"a": None}))
-
-
 def test_the_cache_drops_collected_schemas():
     """A new schema at the same address, with the same id, gets its own plan."""
     document = parse("{ a }")
@@ -192,21 +183,3 @@ def test_resolvers_get_arguments_by_any_python_name(name):
     field = GraphQLField(GraphQLString, arguments, lambda _s, _i, /, **given: repr(given))
     schema = GraphQLSchema(GraphQLObjectType("Query", {"echo": field}))
     same(schema, "query ($v: Int = 2) { echo(a: 1, b: 2) e: echo(b: 3) v: echo(a: $v) }")
-
-
-class Stop(BaseException):
-    """Not an exception."""
-
-
-@pytest.mark.parametrize("error", [Stop, KeyboardInterrupt, SystemExit, GeneratorExit])
-def test_base_exceptions_are_not_caught(error):
-    """A KeyboardInterrupt ends the execution, in a field, a list and a resolver."""
-
-    def fail(*_: Any) -> Any:
-        raise error
-
-    schema = build_schema("type Query { a: A l: [A] x: Int } type A { x: Int }")
-    schema.query_type.fields["x"].resolve = fail
-    for text in ("{ a { x } }", "{ l { x } }", "{ x }"):
-        rows = rooted(a={"x": fail}, l=[{"x": 1}, {"x": fail}])
-        assert same(schema, text, rows) == (error, "")

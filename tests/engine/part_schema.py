@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 from typing import TYPE_CHECKING, Any
 
 from graphql import build_schema, graphql_sync
 
 from gqlnb import Schema
+from gqlnb.result.answer_notes import IncrementalResponse
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-__all__ = ["PATIENCE", "SDL", "Source", "build_part_schema", "execute_whole"]
+__all__ = ["PATIENCE", "SDL", "Source", "build_part_schema", "execute_whole", "merge_parts"]
 
 PATIENCE = 20.0  # seconds until a test gives up
 SDL = """
@@ -108,3 +110,13 @@ def execute_whole(text: str) -> Any:
     plain = plain.replace("query ($later: Boolean!)", "query")
     done = graphql_sync(schema, plain, {"item": build_item("i")})
     return done.formatted
+
+
+def merge_parts(parts: Iterable[Any]) -> Any:
+    """Return what parts grow to as JSON; the last one says that it is the last."""
+    growing, found = IncrementalResponse(), {}
+    for part in parts:
+        assert growing.has_next
+        found = growing.feed(json.loads(json.dumps(part)))
+    assert not growing.has_next
+    return found

@@ -17,8 +17,7 @@ from gqlnb.engine.graphql_compat import IS_GRAPHQL_33
 from gqlnb.engine.schema import get_adapter
 from gqlnb.engine.subscription import SubscriptionArguments
 from gqlnb.http.incremental import LegacyPartWriter
-from gqlnb.result.answer_notes import IncrementalResponse
-from tests.engine.part_schema import PATIENCE, Source, build_part_schema, execute_whole
+from tests.engine.part_schema import PATIENCE, Source, build_part_schema, execute_whole, merge_parts
 
 pytestmark = pytest.mark.skipif(
     not IS_GRAPHQL_33, reason="graphql-core before 3.3 executes nothing in parts."
@@ -64,16 +63,6 @@ def collect_parts(schema, text, variables):
     return asyncio.run(collect())
 
 
-def merge(parts):
-    """Return what parts grow to after JSON."""
-    growing, found = IncrementalResponse(), {}
-    for part in parts:
-        assert growing.has_next
-        found = growing.feed(json.loads(json.dumps(part)))
-    assert not growing.has_next
-    return found
-
-
 SCHEMA = build_part_schema()
 
 
@@ -93,8 +82,8 @@ def test_merged_parts_equal_the_whole_answer_of_graphql_core(selection):
     writer = LegacyPartWriter()
     older = [writer.convert(part.members, part.starts) for part in parts]
     assert not any({"pending", "completed"} & part.keys() for part in older)
-    found = merge([part.members for part in parts])
-    assert merge(older)["data"] == found["data"]
+    found = merge_parts([part.members for part in parts])
+    assert merge_parts(older)["data"] == found["data"]
     results, copies = [], []
     for result in SCHEMA.subscribe(text, {"later": True}):
         results.append(result)

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from gqlnb.http.incremental import assemble_response, take_first_part
 from gqlnb.http.messages import Response
 from gqlnb.result.answer_notes import IncrementalResponse, InvalidPartError
+from tests.engine.part_schema import merge_parts
 from tests.examples import count_examples
 
 if TYPE_CHECKING:
@@ -130,16 +131,6 @@ def oldest(parts: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     yield {"hasNext": False}
 
 
-def whole(parts: Any) -> Any:
-    """Return what parts grow to, as JSON would carry them."""
-    growing, found = IncrementalResponse(), {}
-    for part in parts:
-        assert growing.has_next
-        found = growing.feed(json.loads(json.dumps(part)))
-    assert not growing.has_next
-    return found
-
-
 def same(ours: Any, theirs: Any) -> bool:
     """Tell whether two answers are one, in whatever order their errors came.
 
@@ -157,7 +148,7 @@ def test_merged_parts_equal_the_undivided_response(selection):
     text = f"query ($later: Boolean!) {{ item {selection} }}"
     parts, [expected] = parts_of(text), parts_of(text, later=False)
     for spelled in (parts, list(older(parts)), list(oldest(parts))):
-        assert same(whole(spelled), expected), spelled
+        assert same(merge_parts(spelled), expected), spelled
 
 
 def test_repeated_fields_are_merged():

@@ -19,9 +19,8 @@ from gqlnb.http.incremental import (
     parse_boundary,
 )
 from gqlnb.http.server_rules import Access
-from gqlnb.result.answer_notes import IncrementalResponse
 from gqlnb.server.background_server import serve
-from tests.engine.part_schema import PATIENCE, Source, build_part_schema
+from tests.engine.part_schema import PATIENCE, Source, build_part_schema, merge_parts
 
 if not IS_GRAPHQL_33:
     pytest.skip("graphql-core before 3.3 executes nothing in parts.", allow_module_level=True)
@@ -66,16 +65,6 @@ def read_parts(response):
     return [json.loads(event.data) for event in events]
 
 
-def merge(parts):
-    """Return what the parts grow to; the last one says that it is the last."""
-    growing, found = IncrementalResponse(), {}
-    for part in parts:
-        assert growing.has_next
-        found = growing.feed(part)
-    assert not growing.has_next
-    return found
-
-
 @pytest.mark.parametrize(
     ("accept", "media", "is_legacy"),
     [
@@ -94,7 +83,7 @@ def test_the_client_chooses_the_format(server, accept, media, is_legacy):
     assert response.headers["content-type"] == media
     assert response.headers["cache-control"] == "no-store"
     parts = read_parts(response)
-    assert merge(parts) == {"data": WHOLE}
+    assert merge_parts(parts) == {"data": WHOLE}
     assert ("pending" in parts[0]) is not is_legacy
     increments = [it for part in parts for it in part.get("incremental", ())]
     assert all(("path" in it) is is_legacy for it in increments)
@@ -156,7 +145,7 @@ def test_a_client_that_reads_no_parts_gets_an_error(server):
 def test_exceptions_are_masked_in_each_part(server, schema):
     """The log holds them under their ids."""
     text = "{ item { fails ... @defer { child { fails } required } tags @stream } }"
-    found = merge(read_parts(ask(server, text, NEWER)))
+    found = merge_parts(read_parts(ask(server, text, NEWER)))
     assert [error["path"][-1] for error in found["errors"]] == ["fails", "required"]
     for error in found["errors"]:
         assert error["message"].startswith("Internal error ")
@@ -167,7 +156,7 @@ def test_exceptions_are_masked_in_each_part(server, schema):
 def test_values_without_a_json_form_become_null(server):
     """In a later part, with an error."""
     for accept in (OLDER, NEWER):
-        found = merge(read_parts(ask(server, "{ item { id ... @defer { odd } } }", accept)))
+        found = merge_parts(read_parts(ask(server, "{ item { id ... @defer { odd } } }", accept)))
         assert found["data"] == {"item": {"id": "i", "odd": None}}
         assert len(found["errors"]) == 1
 
@@ -185,7 +174,7 @@ def test_a_disconnect_stops_the_execution(server, source):
 def test_the_time_limit_ends_the_stream_with_an_error(schema, accept):
     """In both forms."""
     with serve(schema, port=0, limits=Limits(seconds=1)) as server:
-        found = merge(read_parts(ask(server, "{ endless @stream }", accept)))
+        found = merge_parts(read_parts(ask(server, "{ endless @stream }", accept)))
     assert "Execution stopped after 1 s" in found["errors"][0]["message"]
     assert found["data"]["endless"][:2] == [0, 1]
 
@@ -204,7 +193,7 @@ def test_the_number_of_streams_is_limited(schema, source):
 def test_the_draft_profile_accepts_multipart(schema):
     """Alone, too."""
     with serve(schema, port=0, access=Access(profile="draft")) as server:
-        assert merge(read_parts(ask(server, TEXT, OLDER))) == {"data": WHOLE}
+        assert merge_parts(read_parts(ask(server, TEXT, OLDER))) == {"data": WHOLE}
 
 
 def test_get_allows_queries_only(schema):
@@ -213,7 +202,7 @@ def test_get_allows_queries_only(schema):
     with serve(schema, port=0, access=Access(get=True)) as server:
         query = quote(TEXT)
         found = requests.get(f"{server.url}?query={query}", headers=headers, timeout=PATIENCE)
-        assert merge(read_parts(found)) == {"data": WHOLE}
+        assert merge_parts(read_parts(found)) == {"data": WHOLE}
         query = quote("mutation { add { id ... @defer { name } } }")
         refused = requests.get(f"{server.url}?query={query}", headers=headers, timeout=PATIENCE)
     assert (refused.status_code, refused.headers["allow"]) == (405, "POST")

@@ -168,6 +168,17 @@ def test_hanging_resolvers_do_not_delay_other_requests(schema, gate):
     assert all(answer["data"] is None and answer["errors"] for answer in answers)
 
 
+def test_invalid_http_does_not_affect_other_clients(server, wire, capfd):
+    """It is rejected without output."""
+    one = wire()
+    one.send(
+        b"POST /graphql HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"
+    )
+    assert one.sock.recv(12) == b"HTTP/1.1 400"
+    assert requests.post(server.url, json=HELLO, timeout=20).json() == ANSWER
+    assert capfd.readouterr() == ("", "")
+
+
 def test_plain_resolvers_run_in_workers_and_async_ones_on_the_loop(server):
     """Async resolvers run on the server's own loop."""
     answer = requests.post(server.url, json={"query": "{ later hello }"}, timeout=20).json()

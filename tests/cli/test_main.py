@@ -221,15 +221,11 @@ def test_advice_on_servers_and_tokens_names_shell_options():
 @pytest.mark.parametrize(
     ("access", "limits", "request_options", "advice"),
     [
-        (
-            Access(),
-            Limits(aliases=1),
-            {"json": {"query": "{ a: hello b: hello }"}},
-            "--limit aliases=2",
-        ),
+        (Access(), Limits(aliases=1), {"json": {"query": "{ a: hello b: hello }"}},
+         "--limit aliases=2"),
         (Access(batch=1), None, {"json": [{"query": "{ hello }"}] * 2}, "gqlnb serve --batch 2."),
     ],
-)
+)  # fmt: skip
 def test_advice_of_a_server_names_options_of_serve(access, limits, request_options, advice):
     """The answer of a real server, as the shell shows it."""
     from gqlnb.cli.output import translate_for_shell

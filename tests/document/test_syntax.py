@@ -16,18 +16,14 @@ from gqlnb.document.syntax import normalize_document
     [
         ("{a}", "{ a }"),
         ("\ufeffquery{ # why\n  a,b }", "{ a b }"),
-        (
-            "fragment B on T { b } query Z { ...B } fragment A on T { a } query A { ...A }",
-            "query A { ...A } query Z { ...B } fragment A on T { a } fragment B on T { b }",
-        ),
+        ("fragment B on T { b } query Z { ...B } fragment A on T { a } query A { ...A }",
+         "query A { ...A } query Z { ...B } fragment A on T { a } fragment B on T { b }"),
         ('{ a(b: "x  y\\n z") }', '{ a(b: "x  y\\n z") }'),
         ('{ a(b: """\n    x\n      y\n    """) }', '{ a(b: "x\\n  y") }'),
-        (
-            "query($a:Int=1@b){a(b:$a)@skip(if:true)}",
-            "query ($a: Int = 1 @b) { a(b: $a) @skip(if: true) }",
-        ),
+        ("query($a:Int=1@b){a(b:$a)@skip(if:true)}",
+         "query ($a: Int = 1 @b) { a(b: $a) @skip(if: true) }"),
     ],
-)
+)  # fmt: skip
 def test_normalisation_removes_layout_comments_and_order(text, form):
     """One line, operations first, then fragments, by name; values are unchanged."""
     assert normalize_document(text) == form

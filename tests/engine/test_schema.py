@@ -220,22 +220,18 @@ def test_wrong_sdl_has_a_caret():
 @pytest.mark.parametrize(
     ("resolvers", "message"),
     [
-        (
-            {"Query": {"usr": print}},
-            "Resolver for 'Query.usr': no such field. Did you mean 'user'?",
-        ),
+        ({"Query": {"usr": print}},
+         "Resolver for 'Query.usr': no such field. Did you mean 'user'?"),
         ({"Qury": {"user": print}}, "Resolver for 'Qury': no such type. Did you mean 'Query'?"),
         ({"Query.user": print}, "no such type. Write {'Query': {'user': ...}}."),
         ({"Query": {"user": 5}}, "must be a function .root, args, context.; got int"),
-        (
-            {"Query": {"user": lambda root: 1}},
-            r"is called with \(root, args, context\); this one takes \(root\)",
-        ),
+        ({"Query": {"user": lambda root: 1}},
+         r"is called with \(root, args, context\); this one takes \(root\)"),
         ({"Query": print}, "must be a mapping of field name to function"),
         ({"User": {"__resolveType": lambda v, c: ""}}, "only an interface or a union"),
         ({"ID": {"serialize": str}}, "__serialize and __parseValue"),
     ],
-)
+)  # fmt: skip
 def test_an_unknown_resolver_raises_with_a_suggestion(resolvers, message):
     """Unknown types and fields, and values that are not callable, raise at once."""
     with pytest.raises(SchemaError, match=message):

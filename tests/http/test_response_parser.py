@@ -206,18 +206,14 @@ def test_unusual_locations_are_accepted(places):
         (b'{"errors": [{"message": "gone"}]}', 404, TransportError, "HTTP 404: gone"),
         (b'{"errors": [{"message": "gone"}]}', 404, TransportError, "Is this the address"),
         (b"Method Not Allowed", 405, TransportError, "Allowed'. Is this the address"),
-        (
-            b'{"data": null, "errors": [{"message": "odd.", "path": ["a", 0, "b"]}]}',
-            500,
-            TransportError,
-            "HTTP 500: odd at a[0].b.",
-        ),
+        (b'{"data": null, "errors": [{"message": "odd.", "path": ["a", 0, "b"]}]}', 500,
+         TransportError, "HTTP 500: odd at a[0].b."),
         (b'{"errors": [{"message": "odd", "path": 3}]}', 500, TransportError, "HTTP 500: odd"),
         (b'{"data": "null"}', 502, TransportError, "HTTP 502. Not a GraphQL response: 'data' is"),
         (b'{"errors": []}', 503, TransportError, "HTTP 503. Not a GraphQL response"),
         (b'{"message": "Not here"}', 404, TransportError, "Not here"),
     ],
-)
+)  # fmt: skip
 def test_other_bodies_are_described_in_the_error(body, status, kind, message):
     """HTML, empty bodies, other JSON and invalid members, with the status."""
     with pytest.raises(kind) as caught:

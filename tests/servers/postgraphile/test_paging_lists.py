@@ -29,20 +29,14 @@ LISTS = {
     "exactly full pages": ("{ allTagsList(first: 20) { id name } }", TAGS),
     "from an offset": ("{ allTagsList(first: 7, offset: 10) { id name } }", TAGS_FROM_11),
     "offset alone": ("{ allTagsList(offset: 10) { id name } }", TAGS_FROM_11),
-    "filtered": (
-        '{ allAuthorsList(condition: {country: "Perú"}, first: 9) { id name } }',
-        "SELECT id, name FROM forum.authors WHERE country = 'Perú'",
-    ),
-    "function": (
-        "{ postsOfTeamList(team: 2, first: 30) { id title } }",
-        "SELECT id, title FROM forum.posts_of_team(2)",
-    ),
-    "scalars of a function": (
-        "{ numbersUpToList(top: 50, first: 7) }",
-        "SELECT n FROM forum.numbers_up_to(50) AS n",
-    ),
+    "filtered": ('{ allAuthorsList(condition: {country: "Perú"}, first: 9) { id name } }',
+     "SELECT id, name FROM forum.authors WHERE country = 'Perú'"),
+    "function": ("{ postsOfTeamList(team: 2, first: 30) { id title } }",
+     "SELECT id, title FROM forum.posts_of_team(2)"),
+    "scalars of a function": ("{ numbersUpToList(top: 50, first: 7) }",
+     "SELECT n FROM forum.numbers_up_to(50) AS n"),
     "renamed": ("{ labels: allTagsList(first: 7) { id title: name } }", TAGS),
-}
+}  # fmt: skip
 # A short or empty last page, and no repeated row, prove that all rows are there.
 PROVED = {"in pages", "from an offset", "exactly full pages", "filtered"}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import gqlnb
-from gqlnb.errors import OptionError, QueryError, ReplayError
+from gqlnb.errors import OptionError, ReplayError
 from tests.named_connections import forget_connection
 from tests.notebook.cells import run
 
@@ -29,18 +29,6 @@ def test_a_cell_runs_again_without_its_server(shell, served):
     again = run(shell, f"%%graphql wire --replay it.jsonl -t frame\n{ASK}")
     assert again.equals(asked)
     assert len(served.log) == before
-
-
-def test_a_recorded_failure_is_replayed(shell, served):
-    """Errors are recorded too."""
-    text = "{ nothing }"
-    shell.run_line_magic("config", "GraphQLMagic.introspect = 'never'")
-    with pytest.raises(QueryError) as first:
-        run(shell, f"%%graphql wire --record it.jsonl\n{text}")
-    served.close()
-    with pytest.raises(QueryError) as second:
-        run(shell, f"%%graphql wire --replay it.jsonl\n{text}")
-    assert str(first.value) == str(second.value)
 
 
 def test_the_setting_applies_to_every_cell_in_order(shell):

@@ -28,6 +28,7 @@ type Item {
   child: Item  items: [Item]  rows: [Item]  ticks: [Item]  tags: [String]  odd: Float
 }
 """
+PLAIN = build_schema(f"directive @at(initialCount: Int) on FIELD {SDL[SDL.index('type') :]}")
 
 
 class Source:
@@ -106,9 +107,8 @@ def execute_whole(text: str) -> Any:
         }  # fmt: skip
 
     plain = text.replace("@defer(if: $later)", "").replace("@stream(if: $later, ", "@at(")
-    schema = build_schema(f"directive @at(initialCount: Int) on FIELD {SDL[SDL.index('type') :]}")
     plain = plain.replace("query ($later: Boolean!)", "query")
-    done = graphql_sync(schema, plain, {"item": build_item("i")})
+    done = graphql_sync(PLAIN, plain, {"item": build_item("i")})
     return done.formatted
 
 

@@ -334,16 +334,11 @@ class Crawler:
     ) -> PageRequest:
         positions = list(positions or [cursor.place.position for cursor in cursors])
         sizes = [self._choose_size(cursor, len(cursors), step) for cursor in cursors]
-        pages = [
-            PlannedPage(
-                field=c.field,
-                size=size,
-                on=c.key and c.key.type_name,
-                position=c.place.build_argument(at, size),
-                counts=c.place.pages == 1,
-            )
-            for c, at, size in zip(cursors, positions, sizes, strict=True)
-        ]
+        pages = []
+        for cursor, at, size in zip(cursors, positions, sizes, strict=True):
+            on, place = cursor.key and cursor.key.type_name, cursor.place.build_argument(at, size)
+            counts = cursor.place.pages == 1
+            pages.append(PlannedPage(cursor.field, size, on, place, counts=counts))
         text, variables = self._plan.write_next_request(
             pages, self._sizes.list_edits(), counts=self.detects_changes
         )

@@ -1080,3 +1080,36 @@ def test_the_size_of_lists_in_rows_may_stand_on_the_field_of_the_rows(
     assert report.doubts == (() if is_complete else (reason,))
     verdict = build_client(sdl, resolve).execute(text).frames["rows.texts"].attrs["completeness"]
     assert ("`takeTexts: 1` is reached" in verdict) == (not is_complete), verdict
+
+
+@pytest.mark.parametrize("options", [{}, {"max_results": 2}, {"page_size": 20}])
+def test_rows_without_pages_come_once_with_their_lists(options):
+    """Pages are those of the outermost lists: the lists in the rows come with them, whole."""
+    people = {"people": lambda _: [{"id": 1}, {"id": 2}], "person": lambda args: args}
+
+    def resolve_rows(_root: Any, args: Mapping[str, Any], _: Any) -> Any:
+        return build_page(build_rows(25), args.get("after"), args["first"])
+
+    sdl = "people: [Person!]! person(id: Int!): Person "
+    sdl += "type Person { id: Int! rows(first: Int, after: String): Nodes! }"
+    client = build_client(sdl, people, {"Person": {"rows": resolve_rows}})
+    text = "{ people { id rows(first: 10) { nodes { id } } } }"
+    pages = list(client.pages(text, progress=False, **options))
+    got = [(it["id"], len(it["rows"]["nodes"])) for page in pages for it in page.data["people"]]
+    assert got == [(1, 25), (2, 25)]
+    assert pages[-1].report.complete
+
+
+@pytest.mark.parametrize("below", ["", "tags(first: 10) { id }"])
+def test_a_row_number_as_text_continues_a_list(below):
+    """Gel's GraphQL takes the number of the row before, also where rows have lists of their own."""
+
+    def cut_rows(args: Mapping[str, Any]) -> Any:
+        start = int(args.get("after") or -1) + 1
+        return build_rows(137)[start : start + (args.get("first") or 137)]
+
+    sdl = "books(first: Int, after: String): [Book!]! type Book { id: ID! "
+    sdl += "tags(first: Int, after: String): [Row!]! }"
+    tags = {"Book": {"tags": lambda *_: build_rows(3)}}
+    result = fetch(sdl, cut_rows, f"{{ books(first: 10) {{ id {below} }} }}", tags)
+    assert_whole(result, range(137))

@@ -143,6 +143,8 @@ def test_nbclassic(start_server, page):
     page.evaluate("Jupyter.notebook.execute_all_cells()")
     check_page(page)
     photograph(page, "nbclassic")
+    # It asks no busy kernel for names, and GraphiQL's answer is shown while the kernel is busy.
+    expect(page.locator("#kernel_indicator_icon")).to_have_class("kernel_idle_icon")
     editor = page.locator(".cell").nth(1).locator(".CodeMirror")
     editor.click()
     page.keyboard.press("Control+a")

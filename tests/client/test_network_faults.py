@@ -585,18 +585,18 @@ LARGE = {
 @pytest.mark.parametrize("fault", LARGE)
 def test_the_size_limit_applies_to_all_responses(endpoint, fault, ask):
     """One error, and memory stays within the limit and some buffers."""
-    made = client(endpoint(LARGE[fault]), limits=Limits(answer=4 * 2**20))
+    made = client(endpoint(LARGE[fault]), limits=Limits(answer=2**20))
     tracemalloc.start()
     try:
         failing(
             TransportError,
-            "larger than 4 MiB. Ask for fewer rows|not speak HTTP",
+            "larger than 1 MiB. Ask for fewer rows|not speak HTTP",
             lambda: ask(made, "{ hello }"),
         )
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert peak < 12 * 2**20
+    assert peak < 9 * 2**20
 
 
 SPACED = b'{"data": {"hello": "' + b" " * 500 + b'"}}'

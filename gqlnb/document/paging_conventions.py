@@ -391,7 +391,7 @@ def find_page_arguments(declared: GraphQLField, given: Mapping[str, object]) -> 
         else:
             continue
         size, default_size = _choose_size(sizes, each.path, way, given)
-        if each.path != size:
+        if each.path != size and _is_optional(declared, each.path, size, given):
             start = 0 if each.name in ZERO_BASED_NAMES else read_integer(each.default)
             type_ = str(get_nullable_type(each.type))
             found.append(PageArguments(way, each.path, type_, size, default_size, start))
@@ -444,6 +444,19 @@ def _choose_size(
 
     chosen = min(sizes, key=rank_size, default=None)
     return ((), None) if chosen is None else (chosen.path, read_integer(chosen.default))
+
+
+def _is_optional(
+    declared: GraphQLField, position: ArgumentPath, size: ArgumentPath, given: Mapping[str, object]
+) -> bool:
+    """Return whether the first page can be requested by its size alone."""
+    if len(position) == 1 or is_given(position[:1], given):
+        return True
+    holder: NamedType = get_named_type(declared.args[str(position[0])].type)
+    needed = {
+        (position[0], n) for n, field in holder.fields.items() if is_required_input_field(field)
+    }
+    return needed <= {size}
 
 
 def is_given(path: ArgumentPath, given: Mapping[str, object]) -> bool:

@@ -87,8 +87,7 @@ class PlannedPage(NamedTuple):
     on
         The type of the object that is fetched for it; None for the data.
     position
-        The start of the page: part of the text if the argument is in an input object, else sent as
-        the variable ``gqlnb_c<n>``.
+        The start of the page, sent as the variable ``gqlnb_c<n>``; None for that of the list.
     counts
         Whether to request the count of a list in the rows of another.
     """
@@ -557,7 +556,8 @@ class PagingPlan:
             field = turn.field
             edits = {id(s): self._build_page_edit(s, turn, number) for s in field.carriers}
             writer.edits = {**inner_edits, **edits}
-            declared.append(f"${ADDED_PREFIX}c{number}: {field.arguments.position_type}")
+            mark = "" if turn.position is None else "!"  # some fields require it: `page: Int!`
+            declared.append(f"${ADDED_PREFIX}c{number}: {field.arguments.position_type}{mark}")
             anchor = field.anchor
             if turn.on is None or anchor is None:
                 parts.append(writer.write_path(self.selections, field.steps, names))
@@ -615,12 +615,19 @@ class PagingPlan:
     # -- changed arguments
 
     def _build_size_edits(self, sizes: Mapping[PagedField, int]) -> dict[int, ArgumentEdit]:
-        return {
-            id(s): self._build_edit(s, {f.arguments.size: f.arguments.format_size(size)})
-            for f, size in sizes.items()
-            if f.arguments.size
-            for s in f.carriers
-        }
+        edits = {}
+        for field, size in sizes.items():
+            arguments = field.arguments
+            path, first = arguments.position, arguments.default_position
+            for selection in field.carriers if arguments.size else ():
+                values = {arguments.size: arguments.format_size(size)}
+                # A new input object needs its other members: Open Targets has
+                # `page: {index: Int!, size: Int!}`.
+                is_new = len(path) > 1 and self._read_node(selection, str(path[0])) is None
+                if is_new and first is not None and path[0] == arguments.size[0]:
+                    values[path] = str(first)
+                edits[id(selection)] = self._build_edit(selection, values)
+        return edits
 
     def _build_page_edit(
         self, selection: EditableSelection, turn: PlannedPage, number: int

@@ -162,6 +162,8 @@ class World:
         Whether the service does not tell its schema.
     toys
         The most items of a list in each item of the list in a row; 0 where there is none.
+    required
+        Whether the numbers in the text are of arguments that are required.
     """
 
     style: str
@@ -179,6 +181,7 @@ class World:
     lookup: str = ""
     secretive: bool = False
     toys: int = 0
+    required: bool = False
 
 
 class RefusedError(GraphQLError):
@@ -671,7 +674,11 @@ def make_sdl(world: World) -> str:
     if world.toys and lookup and world.lookup != "node":
         lookup += " kid(id: ID!): Kid"
     parts.append(f"type Query {{ rows{style.arguments}: {page_type(style, 'Row')} {lookup} }}")
-    return "\n".join(part for part in parts if part)
+    sdl = "\n".join(part for part in parts if part)
+    if world.required:
+        given = "|".join(re.findall(r"(\w+): \d", style.ask(world.size, begin_at(world))))
+        sdl = re.sub(rf"\b({given}): Int\b!?( = \w+)?", r"\1: Int!", sdl) if given else sdl
+    return sdl
 
 
 def page_type(style: Style, row: str) -> str:

@@ -80,6 +80,7 @@ def worlds(draw: st.DrawFn, *, plain: bool = False) -> World:
         lookup,
         secretive=not plain and draw(st.sampled_from([False] * 9 + [True])),
         toys=draw(st.sampled_from([0, 3])) if inner else 0,
+        required=not inner and draw(st.booleans()),
     )
 
 
@@ -239,6 +240,8 @@ def check(world: World) -> str:
 @example(World("pages from 0", 11, "equal", size=1, start=4, default=5))
 @example(World("directus", 20, size=10, default=5, fault="hides"))
 @example(World("deep", 9, "equal", size=3, start=4, default=5))
+@example(World("strawberry django", 9, "equal", default=5, fault="hides"))
+@example(World("postgraphile", 10, size=10, start=4, most=5, default=5))
 @example(World("deep", 37, "equal", size=3, start=4, default=5))
 def test_a_complete_report_means_all_rows(world):
     """If rows may be missing, the report is incomplete."""

@@ -532,11 +532,14 @@ class EndEvidence:
 
         Some services count the items of the page: commercetools by `count`, beside `total`. Others
         leave out those `received` in the pages before: graphql-db 1.0 counts behind the cursor.
-        Nor is a count of a page that is less than the `got` items a total.
+        Nor is a count of a page that is less than the `got` items a total. AniList counts 5,000
+        until the last page, which has the number of all.
         """
         if self.total == total + received:
             return False
         before, self.total = self.total, total
+        if before is not None and got == total < before // 2:
+            return False
         self.counts_page = self.counts_page and total == self.last_length
         self.ignores_total |= self.counts_page and (before not in {None, total} or got > total)
         if self.ignores_total and self.counts_page:

@@ -169,12 +169,16 @@ def find_skipped(numbers: list[ArgumentLeaf], lacking: int, *, is_empty: bool) -
 
 
 def list_untried(suspect: SuspectList, numbers: list[ArgumentLeaf]) -> list[str]:
-    """Return the arguments without a value, other than filters of the rows.
+    """Return the arguments without a value, and written places, other than filters of the rows.
 
     They may be the size or the place of a page.
     """
     fields = {name.lower() for name in getattr(suspect.kind, "fields", {})}
-    names = (leaf.name for leaf in numbers if leaf.value in {None, 0, 1})
+    names = (
+        leaf.name
+        for leaf in numbers
+        if leaf.value in {None, 0, 1} or is_named_after(leaf.name, OFFSET_WORDS)
+    )
     return [name for name in names if name.lower() not in fields]
 
 
@@ -449,10 +453,12 @@ class RoleSearch:
                 return self._conclude_growth(size, length, accepted, f"{name} {how}", is_end=ends)
             before = larger
         is_limit = is_round(length) or (length < SMALLEST_ROUND and is_usual(length))
-        is_end = length in totals or not is_limit
-        reason = f"`{size.name}: {asked}` brought {length} rows"
+        # Beside a lower bound it may be the size of pages from which rows are left out.
+        is_end = length in totals or not (is_limit or self._lower is not None)
         is_end = is_end or (yield from self._is_empty_after(size, length, asked))
-        reason += "" if is_end else ", which is a usual limit"
+        reason = f"`{size.name}: {asked}` brought {length} rows"
+        if not is_end:
+            reason += ", which is a usual limit" if is_limit else ", and others may follow"
         return self._conclude_growth(size, length, asked, reason, is_end=is_end)
 
     def _is_empty_after(self, size: ArgumentLeaf, length: int, asked: int) -> Steps[bool]:
@@ -696,11 +702,10 @@ class RoleSearch:
         is_sent |= self._size is not None and self._size.is_lowered
         size = self._size if is_sent else None
         needed = next(iter(leaf.required), ())
-        type_ = f"{leaf.type}!"  # as every page has a position
         arguments = PageArguments(
             kind,
             leaf.path,
-            type_,
+            str(leaf.type),
             size.path if size is not None else needed,
             default_position=None if leaf.is_written else first,
             found_size=self.length if self._grown is None else self._grown_size,

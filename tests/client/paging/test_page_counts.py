@@ -69,6 +69,23 @@ def test_elasticsearch_counts_up_to_a_limit() -> None:
         assert not result.report.complete
 
 
+@pytest.mark.parametrize(("most", "is_complete"), [(5_000, True), (140, False)])
+def test_a_count_may_be_an_estimate_until_the_last_page(most: int, *, is_complete: bool) -> None:
+    """AniList counts 5,000; where a count falls less, rows may have left, and moved others."""
+    sdl = """rows(page: Int, perPage: Int): Page! type Page { pageInfo: Info! media: [Row!]! }
+    type Info { total: Int! hasNextPage: Boolean! }"""
+
+    def resolve(args: dict[str, Any]) -> Any:
+        size, page = min(args.get("perPage") or 50, 50), args.get("page") or 1
+        is_last = page * size >= len(ROWS)
+        info = {"total": len(ROWS) if is_last else most, "hasNextPage": not is_last}
+        return {"pageInfo": info, "media": ROWS[(page - 1) * size : page * size]}
+
+    result = fetch(sdl, resolve, "{ rows { media { id } } }")
+    assert len(read_rows(result)) == len(ROWS)
+    assert result.report.complete == is_complete
+
+
 @pytest.fixture
 def filtered() -> Client:
     """Return a client of a list that is filtered after its pages were cut, as AppSync does."""

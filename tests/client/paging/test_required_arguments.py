@@ -1,0 +1,83 @@
+"""Arguments of pages that are required: what is sent for a page has their types and members."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from gqlnb import Access, Client, Schema, serve
+from tests.client.paging.lists import assert_whole, build_page, build_rows, complete_sdl, fetch
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+ROWS = build_rows(60)
+PAGE_INPUT = "input In { page: Int! perPage: Int! } type Page { total: Int! items: [Row!]! }"
+REQUIRED = {
+    "page number": ("rows(page: Int!, limit: Int!): [Row!]!", "(page: 1, limit: 10)", "{ id }"),
+    "page number, counted": (
+        "rows(page: Int!, pageSize: Int!): Page! type Page { total: Int! items: [Row!]! }",
+        "(page: 1, pageSize: 10)",
+        "{ items { id } }",
+    ),
+    "offset": ("rows(offset: Int!, limit: Int!): [Row!]!", "(offset: 0, limit: 10)", "{ id }"),
+    "connection": (
+        "rows(first: Int!, after: String!): Nodes!",
+        '(first: 10, after: "")',
+        "{ nodes { id } }",
+    ),
+    "input object": (
+        f"rows(pagination: In!): Page! {PAGE_INPUT}",
+        "(pagination: {page: 1, perPage: 10})",
+        "{ items { id } }",
+    ),
+}
+# Open Targets has `page: {index: Int!, size: Int!}`.
+WITH_BOTH = {
+    "index": "rows(page: In): Page! type Page { count: Int! rows: [Row!]! } "
+    "input In { index: Int! size: Int! }",
+    "page": f"rows(pagination: In): Page! {PAGE_INPUT.replace('items', 'rows')}",
+    "offset": "rows(paging: In): Page! type Page { rows: [Row!]! } "
+    "input In { offset: Int! limit: Int! }",
+}
+
+
+def cut(args: Mapping[str, Any]) -> dict[str, Any] | list[Any]:
+    """Return the page for arguments, which may be in an input object."""
+    args = next((value for value in args.values() if isinstance(value, dict)), args)
+    size = args.get("limit") or args.get("perPage") or args.get("pageSize") or args.get("first")
+    size = size or args.get("size") or 10
+    start = args.get("offset") or args.get("after") or args.get("index", 0) * size
+    page = build_page(ROWS, start or (args.get("page", 1) - 1) * size, size)
+    return {**page, "rows": page["items"], "count": len(ROWS)}
+
+
+def resolve_plain(args: Mapping[str, Any]) -> Any:
+    """Return the rows of a page alone."""
+    return cut(args)["rows"]
+
+
+@pytest.mark.parametrize("name", REQUIRED)
+def test_required_arguments_are_followed(name):
+    sdl, arguments, selection = REQUIRED[name]
+    resolve = resolve_plain if selection == "{ id }" else cut
+    assert_whole(fetch(sdl, resolve, f"{{ rows{arguments} {selection} }}"), range(60))
+
+
+@pytest.mark.parametrize("name", ["page number", "offset", "connection"])
+def test_required_arguments_of_an_unknown_schema_are_followed(name):
+    """Their types are not known."""
+    sdl, arguments, selection = REQUIRED[name]
+    resolve = resolve_plain if selection == "{ id }" else cut
+    schema = Schema(complete_sdl(sdl), {"Query": {"rows": lambda _root, args, _: resolve(args)}})
+    with serve(schema, port=0, access=Access(introspection=False)) as server:
+        text = f"{{ rows{arguments} {selection} }}"
+        assert_whole(Client(server.url).execute_all(text, progress=False), range(60))
+
+
+@pytest.mark.parametrize("name", WITH_BOTH)
+def test_a_new_input_object_has_all_required_members(name):
+    """A size alone would be refused, as would a place alone."""
+    for text in ("{ rows { rows { id } } }", "{ rows { page: rows { id } } }"):
+        assert_whole(fetch(WITH_BOTH[name], cut, text), range(60))

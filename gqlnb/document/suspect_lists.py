@@ -680,8 +680,10 @@ def _iterate_scalars(kind: NamedType, value: JSON, leaf: ArgumentLeaf) -> Iterat
 
 def read_whole_number(value: JSON, kind: str = "") -> int | None:
     """Return a value as an integer, text of digits too, unless it is of the kind ID; or None."""
+    if kind == "ID":  # a number is the same value as its text
+        return None
     if isinstance(value, str):
-        return int(value) if NUMERIC_TEXT.fullmatch(value) and kind != "ID" else None
+        return int(value) if NUMERIC_TEXT.fullmatch(value) else None
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return int(value) if is_number and float(value).is_integer() else None
 

@@ -12,6 +12,7 @@ from gqlnb.document.paged_fields import WRAPPER_NAMES
 from gqlnb.document.paging_conventions import (
     LAST_FLAGS,
     NEXT_CURSORS,
+    PAGE_NAMES,
     PageArguments,
     find_identifier,
     find_page_info,
@@ -19,6 +20,7 @@ from gqlnb.document.paging_conventions import (
     is_limit_name,
     is_pointer,
     iterate_leaves,
+    normalize_name,
     read_default,
     read_integer,
     read_sign,
@@ -383,7 +385,8 @@ def collect_sizes(
             leaves = []
         sizes.untried.extend(format_argument(it.path) for it in leaves if _is_untried(it))
         for name, value in given.items():
-            sizes.numbers.extend(_iterate_numbers(name, value))
+            if normalize_name(name) not in PAGE_NAMES:  # one row of page 1 reaches nothing
+                sizes.numbers.extend(_iterate_numbers(name, value))
         # Services that build the schema from classes use their defaults without the object.
         sizes.numbers.extend(
             (format_argument(it.path), it.value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -143,6 +144,19 @@ def test_an_argument_without_a_value_may_bring_more(rows, arguments, untried):
         assert verdict == f"unknown: `{untried}` may bring more rows"
     else:
         assert verdict == "complete: no sign suggests that rows are missing"
+
+
+@pytest.mark.parametrize("ids", [[1], 1, ["1"]])
+def test_identifiers_and_the_first_page_are_no_sizes(ids):
+    """Monday has `boards(ids: [ID!], limit: Int = 25, page: Int = 1)`."""
+    sdl = "type Query { boards(ids: [ID!], limit: Int = 25, page: Int = 1): [Int!] }"
+    client = Client(Schema(sdl, {"Query": {"boards": lambda *_: [1]}}))
+    for text in (
+        "query ($ids: [ID!]) { boards(ids: $ids) }",
+        f"{{ boards(ids: {json.dumps(ids)}) }}",
+    ):
+        frame = client.frame(text, {"ids": ids} if "$" in text else {})
+        assert frame.attrs["completeness"] == "complete: no sign suggests that rows are missing"
 
 
 def test_a_default_that_is_no_value_of_its_type_is_none():

@@ -13,13 +13,11 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from graphql import (
-    VariableNode,
     get_named_type,
     get_nullable_type,
     is_abstract_type,
     is_composite_type,
     is_object_type,
-    print_ast,
 )
 from msgspec.structs import replace
 
@@ -456,14 +454,9 @@ class PagedFieldFinder:
         if declared is not None and "after" not in declared:
             backward = True
         position, size = ("before", "last") if backward else ("after", "first")
-        cursor, cursor_type = first.arguments.get(position), "String"
-        if declared is not None:
-            cursor_type = str(get_nullable_type(declared[position].type))
-        elif isinstance(cursor, VariableNode):
-            node = self.document.variables.get(cursor.name.value)
-            cursor_type = "String" if node is None else print_ast(node.type).rstrip("!")
+        type_ = "" if declared is None else str(get_nullable_type(declared[position].type))
         sized = declared is None or size in declared
-        made = PageArguments("cursor", (position,), cursor_type, (size,) if sized else ())
+        made = PageArguments("cursor", (position,), type_, (size,) if sized else ())
         return made, items, PageInfoPaths()
 
     def _iterate_connection_items(
@@ -680,8 +673,8 @@ def find_named_arguments(given: Collection[str]) -> PageArguments | None:
     size = next(((name,) for name in sizes if name in given), ())
     for name in ("offset", "skip"):
         if name in given:
-            return PageArguments("offset", (name,), "Int", size)
-    return PageArguments("page", ("page",), "Int", size) if "page" in given and size else None
+            return PageArguments("offset", (name,), size=size)
+    return PageArguments("page", ("page",), size=size) if "page" in given and size else None
 
 
 def _is_wrapper_step(place: SearchPosition, key: str) -> bool:

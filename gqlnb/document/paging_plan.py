@@ -87,7 +87,7 @@ class PlannedPage(NamedTuple):
     on
         The type of the object that is fetched for it; None for the data.
     position
-        The start of the page, sent as the variable ``gqlnb_c<n>``; None for that of the list.
+        The start of the page; None for that of the list.
     counts
         Whether to request the count of a list in the rows of another.
     """
@@ -530,10 +530,11 @@ class PagingPlan:
     def write_next_request(
         self, turns: Sequence[PlannedPage], sizes: Mapping[PagedField, int], *, counts: bool = False
     ) -> tuple[str, dict[str, JSON]]:
-        """Return the text of a request for further pages, and those variables of the document.
+        """Return the text of a request for further pages, and its variables, but for keys.
 
-        The position of page n is the variable ``gqlnb_c<n>``; a fetched object is ``gqlnb_<n>``,
-        and its keys are the variables ``gqlnb_i<n>``, ``gqlnb_i<n>_1`` and so on.
+        The position of page n is the variable ``gqlnb_c<n>``, or a literal without a schema, which
+        fits any type; a fetched object is ``gqlnb_<n>``, and its keys are the variables
+        ``gqlnb_i<n>``, ``gqlnb_i<n>_1`` and so on.
 
         Parameters
         ----------
@@ -544,7 +545,7 @@ class PagingPlan:
         counts
             Whether to request the added counts.
         """
-        parts, declared = [], []
+        parts, declared, positions = [], [], {}
         omitted = self.omitted if counts else self.omitted | self.added_counts
         asked = {turn.field for turn in turns if turn.counts}
         inner = (added for added, field in self.inner_counts.items() if field not in asked)
@@ -556,8 +557,11 @@ class PagingPlan:
             field = turn.field
             edits = {id(s): self._build_page_edit(s, turn, number) for s in field.carriers}
             writer.edits = {**inner_edits, **edits}
-            mark = "" if turn.position is None else "!"  # some fields require it: `page: Int!`
-            declared.append(f"${ADDED_PREFIX}c{number}: {field.arguments.position_type}{mark}")
+            if self.schema is not None:
+                name, type_ = f"{ADDED_PREFIX}c{number}", field.arguments.position_type
+                # Some fields require it: `page: Int!`.
+                declared.append(f"${name}: {type_}{'' if turn.position is None else '!'}")
+                positions[name] = turn.position
             anchor = field.anchor
             if turn.on is None or anchor is None:
                 parts.append(writer.write_path(self.selections, field.steps, names))
@@ -570,7 +574,8 @@ class PagingPlan:
             for name, selection in shared.items()
         ]
         body = "\n".join([f"{{ {' '.join(parts)} }}", *fragments])
-        return self._write_operation(body, declared, writer.used_variables)
+        text, values = self._write_operation(body, declared, writer.used_variables)
+        return text, values | positions
 
     def _write_lookup(
         self, anchor: Anchor, on: str, number: int, inside: str, declared: list[str]
@@ -634,7 +639,8 @@ class PagingPlan:
     ) -> ArgumentEdit:
         """Return the arguments of a further page: its position and its size."""
         arguments = turn.field.arguments
-        values = {arguments.position: f"${ADDED_PREFIX}c{number}"}
+        place = json.dumps(turn.position) if self.schema is None else f"${ADDED_PREFIX}c{number}"
+        values = {arguments.position: place}
         if arguments.size and turn.size is not None:
             values[arguments.size] = arguments.format_size(turn.size)
         edit = self._build_edit(selection, values)

@@ -342,8 +342,7 @@ class Crawler:
         text, variables = self._plan.write_next_request(
             pages, self._sizes.list_edits(), counts=self.detects_changes
         )
-        for number, (cursor, page) in enumerate(zip(cursors, pages, strict=True)):
-            variables[f"{ADDED_PREFIX}c{number}"] = page.position
+        for number, cursor in enumerate(cursors):
             cursor.in_flight.add(positions[number])
             cursor.round = self._round
             for index, key in enumerate(cursor.key.values if cursor.key else ()):

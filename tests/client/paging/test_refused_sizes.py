@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from graphql import build_schema
+from graphql import build_schema, graphql_sync, print_schema
 
 from gqlnb import Client
 from gqlnb.http.messages import Response
@@ -112,6 +112,40 @@ def test_a_list_that_fails_for_an_added_identifier_is_read_without_it(is_broken)
     else:
         assert len(result.data["rows"]) == 200
         assert not result.errors
+
+
+@pytest.mark.parametrize("arguments", ["", "(limit: 30)"])
+def test_a_list_is_followed_without_the_sign_whose_alias_is_refused(arguments):
+    """In nexusx 6.8.0 methods alone take aliases, and an error joins the steps below by dots."""
+
+    def resolve(_root: Any, _info: Any, limit: int = 20, offset: int = 0) -> Any:
+        return {"items": build_rows(130)[offset:][: min(limit, 100)]}
+
+    def reply(request: Any) -> Response:
+        if "gqlnb_pagination:" in request.query:
+            path = ["Team", "by_id", "rows.gqlnb_pagination"]
+            error = {"message": "Aliases are not supported", "path": path}
+            result: Any = {"data": {"Team": {}}, "errors": [error]}
+        else:
+            values = {"Team": {"by_id": {}}}
+            result = graphql_sync(schema, request.query, values, None, request.variables).formatted
+        return Response(200, {"content-type": "application/json"}, json.dumps(result).encode())
+
+    schema = build_schema("""
+    type Query { Team: TeamQuery! }
+    type TeamQuery { by_id: Team }
+    type Team { rows(limit: Int, offset: Int): Page! }
+    type Page { items: [Row!]! pagination: Pagination! }
+    type Pagination { has_more: Boolean! total_count: Int }
+    type Row { id: ID! }
+    """)
+    schema.get_type("Team").fields["rows"].resolve = resolve
+    text = f"{{ Team {{ by_id {{ rows{arguments} {{ items {{ id }} }} }} }} }}"
+    result = Client(Wire(reply), schema=print_schema(schema)).execute_all(text, progress=False)
+    rows = result.data["Team"]["by_id"]["rows"]["items"]
+    assert rows == build_rows(130)
+    assert result.report.complete, result.report.doubts
+    assert not result.errors
 
 
 @pytest.mark.parametrize("failing", [("rows",), ("rows", "parts")])

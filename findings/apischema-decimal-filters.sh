@@ -4,8 +4,8 @@
 # Guessed before: a Decimal passes as a text or with its digits, and a filter by a price that was
 # read finds the row it was read from.
 # What happens: Decimal is `Float!` in the schema. In an argument, 0.1 becomes Decimal(0.1), which
-# has 55 digits and equals no Decimal("0.1"): the filter finds nothing, and `max: 0.3` leaves out the
-# row at 0.3. 0.5 and 0.25 are found. In answers 12345678901234567.89 is 12345678901234568.
+# has 55 digits and does not equal Decimal("0.1"): the filter finds nothing, and `max: 0.3` leaves
+# out the row at 0.3. 0.5 and 0.25 are found. In answers 12345678901234567.89 is 12345678901234568.
 # Versions: apischema 0.19.0, graphql-core 3.2.14, Python 3.11.
 set -euo pipefail
 folder=$(mktemp -d)

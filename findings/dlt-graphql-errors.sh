@@ -65,7 +65,9 @@ def load() -> tuple:
     users = {"name": "users", "write_disposition": "replace", "endpoint": endpoint}
     client = {"base_url": f"http://127.0.0.1:{server.server_port}/"}
     database = dlt.destinations.duckdb(os.path.join(folder, "users.duckdb"))
-    pipeline = dlt.pipeline("rows", pipelines_dir=folder, destination=database, dataset_name="loaded")
+    pipeline = dlt.pipeline(
+        "rows", pipelines_dir=folder, destination=database, dataset_name="loaded"
+    )
     info = pipeline.run(rest_api_source({"client": client, "resources": [users]}))
     with pipeline.sql_client() as sql:
         rows = sql.execute_sql("SELECT id FROM users ORDER BY id")

@@ -6,7 +6,7 @@
 # What happens: a field is the attribute of its own name. `short`, declared with
 # `field_name="name"`, is null for Ann, since a missing attribute is no error. A list is all rows of
 # its relation: `books(pagination: {limit: 2})`, a filter and an order each bring all four books as
-# they are stored. With the optimizer of strawberry-django they are right, and `short` is still null.
+# they are stored. With strawberry-django's optimizer they are right, and `short` is still null.
 # Versions: fastberry 0.5.0, strawberry-graphql-django 0.93.0, strawberry-graphql 0.341.2,
 # Django 5.2.19, graphql-core 3.3.2, Python 3.11.
 set -euo pipefail

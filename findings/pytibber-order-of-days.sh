@@ -26,7 +26,9 @@ type Home { consumption(resolution: Resolution!, last: Int, before: String): Con
 enum Resolution { HOURLY DAILY ANNUAL }
 type Connection { pageInfo: PageInfo!  nodes: [Consumption!]! }
 type PageInfo { hasPreviousPage: Boolean  startCursor: String }
-type Consumption { from: String  unitPrice: Float  totalCost: Float  cost: Float  consumption: Float }
+type Consumption {
+  from: String  unitPrice: Float  totalCost: Float  cost: Float  consumption: Float
+}
 """)
 
 

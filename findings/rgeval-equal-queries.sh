@@ -13,7 +13,8 @@ set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 python3 -m venv "$folder/venv"
-"$folder/venv/bin/pip" install --quiet rgeval==0.1.0 graphql-core==3.2.14 networkx==2.8.8 2>/dev/null
+"$folder/venv/bin/pip" install --quiet rgeval==0.1.0 graphql-core==3.2.14 networkx==2.8.8 \
+  2>/dev/null
 cat >"$folder/run.py" <<'PYTHON'
 import logging
 
@@ -33,7 +34,11 @@ pairs = [
     ("{ users { id friends { name } } }", "{ users { name friends { id } } }", True),
     ("{ users { friends { friends { id } } } }", "{ users { friends { id } } }", True),
     ("{ pets { ... on User { name } } }", "{ pets { ... on Dog { name } } }", True),
-    ("{ pets { ... on User { name } ... on Dog { name } } }", "{ pets { ... on User { name } } }", True),
+    (
+        "{ pets { ... on User { name } ... on Dog { name } } }",
+        "{ pets { ... on User { name } } }",
+        True,
+    ),
     (
         "query ($n: Int = 1) { users(first: $n) { id } }",
         "query ($n: Int = 2) { users(first: $n) { id } }",

@@ -684,7 +684,8 @@ def get_at_path(page: object, path: ArgumentPath) -> Any:  # noqa: ANN401 - a JS
     """Return the value at a path of names and indices in a page, or None."""
     for step in path:
         if isinstance(step, int):
-            page = page[step] if isinstance(page, list) and step < len(page) else None
+            items = page if isinstance(page, list) else [page]  # one item is read as a list of it
+            page = items[step] if step < len(items) else None
         else:
             page = page.get(step) if isinstance(page, Mapping) else None
     return page

@@ -705,9 +705,11 @@ def write_member(node: ValueNode | None, path: ArgumentPath, text: str) -> str:
         return text
     step, rest = path[0], path[1:]
     if isinstance(step, int):
-        values = node.values if isinstance(node, ListValueNode) else ()
+        # A value in the place of a list is its only item, as is an absent one that is set.
+        values = node.values if isinstance(node, ListValueNode) else (node,)
         items = [
-            write_member(v, rest, text) if i == step else print_ast(v) for i, v in enumerate(values)
+            print_ast(v) if v is not None and i != step else write_member(v, rest, text)
+            for i, v in enumerate(values)
         ]
         return f"[{', '.join(items)}]"
     members = node.fields if isinstance(node, ObjectValueNode) else ()

@@ -659,9 +659,8 @@ def _iterate_scalars(kind: NamedType, value: JSON, leaf: ArgumentLeaf) -> Iterat
     """Yield the candidates in a value: scalars that are absent, or whole numbers."""
     kind = get_nullable_type(kind)
     if is_list_type(kind):
-        if value is not None and not isinstance(value, list):  # it is read as a list of one item
-            yield from _iterate_scalars(kind.of_type, value, leaf)
-        for index, item in enumerate(value if isinstance(value, list) else ()):
+        one = [] if value is None else [value]  # it is read as a list of one item
+        for index, item in enumerate(value if isinstance(value, list) else one):
             inner = msgspec.structs.replace(leaf, path=(*leaf.path, index))
             yield from _iterate_scalars(kind.of_type, item, inner)
     elif is_input_object_type(kind) and len(leaf.path) <= MAX_DEPTH:

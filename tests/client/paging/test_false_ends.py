@@ -429,7 +429,7 @@ def test_rows_of_a_connection_begin_at_the_page_that_the_query_names(given, star
 
 
 OBJECTION = """
-rows(range: [Int], limit: [Int]): [Row] people(most: [Int]): [Person]
+rows(range: [Int], limit: [Int], offset: [Int]): [Row] people(most: [Int]): [Person]
 type Person { id: Int parts(limit: [Int]): [Row] } type Row { id: Int }
 """
 
@@ -438,7 +438,7 @@ def build_objection_client(count: int) -> Client:
     """Return a client of lists in the shape of objection-graphql 0.4."""
 
     def resolve(args: dict[str, Any]) -> Any:
-        rows = [{"id": number} for number in range(count)]
+        rows = [{"id": number} for number in range(*(args.get("offset") or [0]), count)]
         first, last = (args.get("range") or [0, count])[:2]
         return rows[first : last + 1][: (args.get("limit") or [count])[0]]
 
@@ -460,6 +460,19 @@ def test_a_bound_in_a_list_may_cut_rows(given, least):
     result = build_objection_client(137).execute_all(f"{{ rows({given}) {{ id }} }}")
     assert len(result.data["rows"]) >= least
     assert result.report.complete == (len(result.data["rows"]) == 137)
+
+
+def test_an_offset_in_a_list_is_found_in_each_way_to_write_it():
+    """A list of one number may be written without brackets, as it is in objection-graphql's manual.
+
+    What was found of one query holds for the others.
+    """
+    client = build_objection_client(137)
+    ways = {"20, offset: 0": 0, "[20], offset: [5]": 5, "20, offset: 7": 7, "20": 0}
+    for given, start in ways.items():
+        result = client.execute_all(f"{{ rows(limit: {given}) {{ id }} }}")
+        assert [row["id"] for row in result.data["rows"]] == [*range(start, 137)]
+        assert result.report.complete
 
 
 @pytest.mark.parametrize("limit", [20, 33, 100])

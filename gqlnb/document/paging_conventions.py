@@ -292,8 +292,8 @@ ArgumentPath = tuple["str | int", ...]
 
 
 def format_argument(path: ArgumentPath) -> str:
-    """Return the path of an argument as dotted names."""
-    return ".".join(map(str, path))
+    """Return the path of an argument as dotted names, without the places in lists."""
+    return ".".join(step for step in path if isinstance(step, str))
 
 
 PagingKind = Literal["cursor", "offset", "page", "none"]

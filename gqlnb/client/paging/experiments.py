@@ -148,12 +148,11 @@ def rule_out_cut(
     sizes = [leaf.value or 0 for leaf in numbers if is_named_after(leaf.name, SIZE_WORDS)]
     has_no_room = max(sizes, default=0) <= length or is_usual(length)
     is_open = length > 1 and bool(untried) and (bool(places) or has_no_room)
-    if is_open or is_likely_cut(suspect, length):
-        return None
     limits = (leaf.value or 0 for leaf in numbers if is_limit_name(leaf.name))
-    is_shared = any(SMALLEST_ROUND <= limit <= together <= limit + 1 for limit in limits)
-    reason = SHARED_LIMIT.rstrip(".") if is_shared else "nothing suggests that the list is cut"
-    return Finding(reason, is_complete=not is_shared)
+    may_share = any(0 < limit <= together <= limit + 1 for limit in limits)
+    if is_open or may_share or is_likely_cut(suspect, length):
+        return None
+    return Finding("nothing suggests that the list is cut", is_complete=True)
 
 
 def is_total(name: str) -> bool:
@@ -252,6 +251,7 @@ class RoleSearch:
         self._grown: Rows | None = None  # the answer to a larger size
         self._grown_size = 0
         self._is_size_needed = False  # CAP ignores `skip` without `top`
+        self._is_shared = False  # whether all lists have together as many rows as a size allows
         self._is_unstable = False
         self._is_mixed = False  # whether rows came again in another order, or among others
         self._lower: tuple[ArgumentLeaf, int] | None = None  # a lower bound, and its first value
@@ -310,6 +310,8 @@ class RoleSearch:
     def _examine_size(self) -> Steps[Finding | None]:
         """Find the size; return the finding if it proves the end, or may not be changed."""
         yield from self._find_size()
+        if self._is_shared:
+            return Finding(SHARED_LIMIT.rstrip("."))
         # Endpoints that leave rows out after they have cut a page have shorter ones: the next page
         # decides, if there is an argument for its place.
         has_place = any(is_named_after(leaf.name, PLACE_WORDS) for leaf in self._numbers)
@@ -339,6 +341,10 @@ class RoleSearch:
             asked = (leaf.value or length) + length
             asked, larger = yield from self._try_larger(leaf, asked, leaf.value or length)
             is_of_rows = self._is_of_rows(leaf)
+            if larger is not None and self.suspect.is_nested:
+                self._is_shared = is_shared(self.rows, leaf.value or length, larger, asked)
+                if self._is_shared:
+                    return
             if larger is not None and not is_of_rows and self._is_grown(leaf, larger, asked):
                 self._size, self._grown, self._grown_size = leaf, larger, asked
                 return
@@ -446,6 +452,8 @@ class RoleSearch:
             name = f"`{size.name}: {asked}`"
             if larger and not (self._is_unstable or begins_with(larger, before)):
                 return Finding(f"{name} brought other rows")
+            if larger and self.suspect.is_nested and is_shared(before, accepted, larger, asked):
+                return Finding(SHARED_LIMIT.rstrip("."))
             if larger is None or count_longest(larger) <= length:
                 how = "was refused" if larger is None else f"brought {count_longest(larger)} rows"
                 # As many rows as the size before allowed are the most that the endpoint returns.
@@ -853,6 +861,16 @@ def ends_with(larger: Rows, rows: Rows) -> bool:
     return rows.keys() <= larger.keys() and all(
         larger[path][len(larger[path]) - len(before) :] == before for path, before in rows.items()
     )
+
+
+def is_shared(rows: Rows, size: int, larger: Rows, asked: int) -> bool:
+    """Return whether a list that was not full got rows by a larger size, and all hold that many.
+
+    So it is in objection-graphql, which limits the query for the lists of all objects.
+    """
+    had_room = (key for key, column in rows.items() if len(column) < size)
+    is_longer = any(len(larger.get(key, ())) > len(rows[key]) for key in had_room)
+    return is_longer and asked <= count_rows(larger) <= asked + 1
 
 
 def have_distinct_rows(rows: Rows) -> bool:

@@ -484,6 +484,23 @@ def test_lists_of_all_rows_that_are_limited_together_are_doubtful(limit):
     assert came == 17 * 11 or not result.report.complete
 
 
+@pytest.mark.parametrize(("lengths", "limit"), [([7, 5, 0], 12), ([4, 4, 4], 12), ([2, 1], 3)])
+def test_lists_that_have_as_many_rows_as_a_size_by_chance_are_complete(lengths, limit):
+    """A larger size brings no further row."""
+
+    def resolve_parts(person: Any, args: dict[str, Any], _context: Any) -> Any:
+        return build_rows(lengths[person["id"]])[: args.get("limit")]
+
+    sdl = "people: [Person] type Person { id: Int parts(limit: Int): [Row] }"
+    people = [{"id": number} for number in range(len(lengths))]
+    client = build_client(
+        f"{sdl} type Row {{ id: ID }}", lambda _: people, {"Person": {"parts": resolve_parts}}
+    )
+    result = client.execute_all(f"{{ people {{ parts(limit: {limit}) {{ id }} }} }}")
+    assert [len(person["parts"]) for person in result.data["people"]] == lengths
+    assert result.report.complete
+
+
 @pytest.mark.parametrize(
     ("longest", "state"), [(100, "unknown"), (250, "unknown"), (99, "complete"), (20, "complete")]
 )

@@ -708,8 +708,9 @@ def write_member(node: ValueNode | None, path: ArgumentPath, text: str) -> str:
         # A value in the place of a list is its only item, as is an absent one that is set.
         values = node.values if isinstance(node, ListValueNode) else (node,)
         items = [
-            print_ast(v) if v is not None and i != step else write_member(v, rest, text)
+            write_member(v, rest, text) if v is None or i == step else print_ast(v)
             for i, v in enumerate(values)
+            if v is not None or i == step
         ]
         return f"[{', '.join(items)}]"
     members = node.fields if isinstance(node, ObjectValueNode) else ()

@@ -141,8 +141,7 @@ BUNDLE_VARIABLES = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE", "SS
 
 
 def resolve_verify(
-    *,
-    verify: bool | str | os.PathLike[str] | ssl.SSLContext | None = None,
+    *, verify: bool | str | os.PathLike[str] | ssl.SSLContext | None = None
 ) -> bool | str | ssl.SSLContext:
     """Return the ``verify`` argument of requests.
 

@@ -479,11 +479,7 @@ def build_socket_scope(
 
 
 async def stream_asgi_events(
-    asgi: AsgiTransport,
-    request: Request,
-    seconds: float,
-    accept: str,
-    secrets: StreamSecrets,
+    asgi: AsgiTransport, request: Request, seconds: float, accept: str, secrets: StreamSecrets
 ) -> AsyncGenerator[Response | None, None]:
     """Send one request to an application; yield its events, or the parts of its response.
 

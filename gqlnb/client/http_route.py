@@ -230,23 +230,14 @@ REASONS: ReasonTable = (
         "no answer within {read} s. Try again, or pass a longer timeout=.",
     ),
     ((ssl.SSLError,), _explain_handshake),
-    (
-        GONE_ERRORS,
-        "the connection failed: it was closed before an answer came. Try again.",
-    ),
-    (
-        CUT_ERRORS,
-        INCOMPLETE,
-    ),
+    (GONE_ERRORS, "the connection failed: it was closed before an answer came. Try again."),
+    (CUT_ERRORS, INCOMPLETE),
     (
         (InvalidLengthError, urllib3.InvalidHeader),
         "the answer could not be read: it does not say what its length is.",
     ),
     ((DecompressionError,), lambda error, _host: f"the answer could not be read: {error}"),
-    (
-        (http.client.HTTPException,),
-        "the connection failed: the server there does not speak HTTP.",
-    ),
+    ((http.client.HTTPException,), "the connection failed: the server there does not speak HTTP."),
     ((requests.exceptions.InvalidURL,), "the address could not be used."),
     ((OSError,), _explain_os_error),
 )
@@ -616,13 +607,7 @@ class Route(NamedTuple):
     uses_absolute_target: bool
 
     def post(
-        self,
-        url: str,
-        body: Body,
-        headers: Mapping[str, str],
-        call: Call,
-        *,
-        method: str = "POST",
+        self, url: str, body: Body, headers: Mapping[str, str], call: Call, *, method: str = "POST"
     ) -> BaseHTTPResponse:
         """Send a request of the call of this thread; return its response, with the head read."""
         # The pool alone, without a Session of requests, which would keep cookies, read ~/.netrc and

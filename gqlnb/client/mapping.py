@@ -108,11 +108,7 @@ class InputMap:
     """
 
     def __init__(
-        self,
-        document: Document,
-        rows: InputRows,
-        options: MapOptions,
-        sender: RequestSender,
+        self, document: Document, rows: InputRows, options: MapOptions, sender: RequestSender
     ) -> None:
         self.prepared: list[PreparedRequest] = []
         self._document, self._rows, self._shape = document, rows, options.shape

@@ -502,10 +502,7 @@ class SchemaStore:
         prepared = PreparedRequest(
             Request(text, {}, None, document),
             ResponseContext(
-                document,
-                endpoint.source,
-                endpoint.credentials.redact,
-                expected=expected,
+                document, endpoint.source, endpoint.credentials.redact, expected=expected
             ),
             endpoint.select_transport(recording),
             recording is None,

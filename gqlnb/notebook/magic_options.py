@@ -115,9 +115,7 @@ class CellSettings(HasTraits):
         "for one cell; empty for not at all.",
     ).tag(config=True)
     live_rows = Int(
-        1000,
-        min=1,
-        help="The number of last rows of a subscription that are kept and shown.",
+        1000, min=1, help="The number of last rows of a subscription that are kept and shown."
     ).tag(config=True)
     stats = Bool(
         default_value=False, help="Show time, bytes, rows and budget of each cell, like --stats."
@@ -469,10 +467,7 @@ SUBCOMMAND_ARGUMENTS: dict[str, tuple[ArgumentSpec, ...]] = {
     "cache": ((("action",), {"choices": ("list", "clear"), "nargs": "?", "default": "list"}),),
     "history": ((("number",), {"type": int, "nargs": "?"}),),
     "snippets": ((("name",), {"nargs": "?"}),),
-    "serve": (
-        (("name",), {}),
-        (("--port",), {"type": int, "default": 4000, "help": "the port"}),
-    ),
+    "serve": ((("name",), {}), (("--port",), {"type": int, "default": 4000, "help": "the port"})),
     "stop": ((("server",), {"nargs": "?"}),),
 }
 WITH_HEADERS = ("connect", "schema", "endpoint", "search")  # subcommands that take -H

@@ -170,11 +170,7 @@ def _build_values(array: pa.Array) -> dict[str, object] | None:
         parts.append({"count": others, "label": more, "filter": ""})
     if missing := len(array) - len(present):
         parts.append({"count": missing, "label": "missing", "filter": "="})
-    return {
-        "kind": "values",
-        "parts": parts,
-        "said": format_count(len(counted), "different value"),
-    }
+    return {"kind": "values", "parts": parts, "said": format_count(len(counted), "different value")}
 
 
 def _write_filter(text: str) -> str:

@@ -737,15 +737,7 @@ class Client:
         Ends at a cursor that is repeated or missing, and after five pages without new items.
         """
         pager = self._parts.with_options(token, headers, extensions, timeout, validate).pager
-        options = PagingOptions(
-            path=path,
-            page_size=page_size,
-            max_results=max_results,
-            max_requests=max_requests,
-            experiments=experiments,
-            follow=follow,
-            paging=paging,
-        )
+        options = PagingOptions.select(locals())
         crawler = pager.start_crawler(text, variables, operation, options, keep=False)
         return pager.iterate_pages(crawler, Progress(progress))
 
@@ -771,15 +763,7 @@ class Client:
     ) -> AsyncIterator[Result]:
         """Asynchronous version of :meth:`pages`: the same parameters and pages."""
         pager = self._parts.with_options(token, headers, extensions, timeout, validate).pager
-        options = PagingOptions(
-            path=path,
-            page_size=page_size,
-            max_results=max_results,
-            max_requests=max_requests,
-            experiments=experiments,
-            follow=follow,
-            paging=paging,
-        )
+        options = PagingOptions.select(locals())
         options.check()
         start = partial(pager.start_crawler, text, variables, operation, options, keep=False)
         return pager.aiterate_pages(start, Progress(progress))
@@ -858,15 +842,7 @@ class Client:
         3
         """
         pager = self._parts.with_options(token, headers, extensions, timeout, validate).pager
-        options = PagingOptions(
-            path=path,
-            page_size=page_size,
-            max_results=max_results,
-            max_requests=max_requests,
-            experiments=experiments,
-            follow=follow,
-            paging=paging,
-        )
+        options = PagingOptions.select(locals())
         crawler = pager.start_crawler(text, variables, operation, options)
         return warn_incomplete(pager.run_crawler(crawler, progress))
 
@@ -892,15 +868,7 @@ class Client:
     ) -> Result:
         """Asynchronous version of :meth:`execute_all`: the same parameters, result and errors."""
         pager = self._parts.with_options(token, headers, extensions, timeout, validate).pager
-        options = PagingOptions(
-            path=path,
-            page_size=page_size,
-            max_results=max_results,
-            max_requests=max_requests,
-            experiments=experiments,
-            follow=follow,
-            paging=paging,
-        )
+        options = PagingOptions.select(locals())
         options.check()
         start = partial(pager.start_crawler, text, variables, operation, options)
         with background.wake_loop():
@@ -1031,20 +999,12 @@ class Client:
             pages received, are in ``.result``.
         """
         parts = self._parts.with_options(token, headers, extensions, timeout, validate)
-        options = PagingOptions(
-            page_size=page_size,
-            max_results=max_results,
-            max_requests=max_requests,
-            experiments=experiments,
-            follow=follow,
-            paging=paging,
-        )
+        options = PagingOptions.select(locals())
         if pages not in (None, "all"):
             raise_option_error("pages", pages, "'all', or None for the first page alone")
-        if pages is None and options == PagingOptions():
+        if pages is None and replace(options, path=None) == PagingOptions():
             result = parts.sender.send(parts.preparer.prepare(text, variables, operation))
         else:
-            options = replace(options, path=path)
             result = parts.pager.collect_pages(text, variables, operation, options)
         try:
             return result.frame(
@@ -1334,13 +1294,8 @@ class Client:
         1   antirez   antirez
         """
         parts = self._parts.with_options(token, headers, extensions, timeout, validate)
-        options = MapOptions(
-            operation=operation,
-            concurrency=concurrency,
-            batch_size=batch_size,
-            resume=resume,
-            shape={"path": path, "short": short, "explode": explode, "strict": strict},
-        )
+        shape = {"path": path, "short": short, "explode": explode, "strict": strict}
+        options = MapOptions(operation, concurrency, batch_size, resume, shape)
         run, *width = parts.start_map(text, inputs, variables, options)
         try:
             with Progress(progress, "Inputs") as bar, background.WorkerThreads() as threads:
@@ -1376,13 +1331,8 @@ class Client:
     ) -> MappedFrame:
         """Asynchronous version of :meth:`map`: the same parameters, result and errors."""
         parts = self._parts.with_options(token, headers, extensions, timeout, validate)
-        options = MapOptions(
-            operation=operation,
-            concurrency=concurrency,
-            batch_size=batch_size,
-            resume=resume,
-            shape={"path": path, "short": short, "explode": explode, "strict": strict},
-        )
+        shape = {"path": path, "short": short, "explode": explode, "strict": strict}
+        options = MapOptions(operation, concurrency, batch_size, resume, shape)
         with background.wake_loop():
             run, *width = await asyncio.to_thread(parts.start_map, text, inputs, variables, options)
         try:

@@ -412,63 +412,61 @@ def _parse_row_limit(text: str) -> int | None:
 # The names of an argument, and the keywords of ``add_argument``.
 ArgumentSpec = tuple[tuple[str, ...], dict[str, Any]]
 
-CONNECTION: ArgumentSpec = (("-c", "--connection"), {"help": "the connection"})
+
+def _take(*names: str, **options: object) -> ArgumentSpec:
+    return names, options
+
+
+CONNECTION = _take("-c", "--connection", help="the connection")
 SUBCOMMAND_ARGUMENTS: dict[str, tuple[ArgumentSpec, ...]] = {
     "connect": (
-        (("name",), {}),
-        (("target",), {"nargs": "?"}),
-        (("--token",), {"metavar": "env:NAME", "help": "the place of the token"}),
-        (("--keep",), {"action": "store_true", "help": "write it into your settings file"}),
+        _take("name"),
+        _take("target", nargs="?"),
+        _take("--token", metavar="env:NAME", help="the place of the token"),
+        _take("--keep", action="store_true", help="write it into your settings file"),
     ),
-    "use": ((("name",), {}),),
-    "close": ((("name",), {}),),
+    "use": (_take("name"),),
+    "close": (_take("name"),),
     "schema": (
-        (("words",), {"nargs": "*", "metavar": "[CONNECTION] [TYPE]"}),
-        (("--sdl",), {"action": "store_true", "help": "as schema definition language"}),
-        (
-            ("--changes",),
-            {
-                "nargs": "?",
-                "const": True,
-                "metavar": "SINCE",
-                "help": "changes that may break queries",
-            },
+        _take("words", nargs="*", metavar="[CONNECTION] [TYPE]"),
+        _take("--sdl", action="store_true", help="as schema definition language"),
+        _take(
+            "--changes",
+            nargs="?",
+            const=True,
+            metavar="SINCE",
+            help="changes that may break queries",
         ),
         CONNECTION,
     ),
     "endpoint": (
-        (("name",), {"nargs": "?"}),
-        (
-            ("--list",),
-            {"action": "append", "metavar": "FIELD", "help": "examine this list; may be repeated"},
+        _take("name", nargs="?"),
+        _take(
+            "--list", action="append", metavar="FIELD", help="examine this list; may be repeated"
         ),
-        (("--max-requests",), {"type": int, "default": 60, "help": "the most requests to send"}),
-        (("--dry-run",), {"action": "store_true", "help": "only count the requests"}),
-        (
-            ("--keep",),
-            {"action": "store_true", "help": "write the paging of its lists into your settings"},
+        _take("--max-requests", type=int, default=60, help="the most requests to send"),
+        _take("--dry-run", action="store_true", help="only count the requests"),
+        _take(
+            "--keep", action="store_true", help="write the paging of its lists into your settings"
         ),
         CONNECTION,
     ),
     "search": (
-        (("words",), {"nargs": "+", "metavar": "[CONNECTION] WORD"}),
-        (("--limit",), {"type": int, "default": DEFAULT_HITS, "help": "number of hits"}),
+        _take("words", nargs="+", metavar="[CONNECTION] WORD"),
+        _take("--limit", type=int, default=DEFAULT_HITS, help="number of hits"),
         CONNECTION,
     ),
     "stars": (
-        (("query",), {"nargs": "+"}),
-        (
-            ("--limit",),
-            {"type": _parse_row_limit, "default": 100, "help": "number of rows, or: all"},
-        ),
-        (("-c", "--connection"), {"default": "demo", "help": "the connection"}),
-        (("-o", "--output"), {"metavar": "NAME", "help": "keep the DataFrame under this name"}),
+        _take("query", nargs="+"),
+        _take("--limit", type=_parse_row_limit, default=100, help="number of rows, or: all"),
+        _take("-c", "--connection", default="demo", help="the connection"),
+        _take("-o", "--output", metavar="NAME", help="keep the DataFrame under this name"),
     ),
-    "cache": ((("action",), {"choices": ("list", "clear"), "nargs": "?", "default": "list"}),),
-    "history": ((("number",), {"type": int, "nargs": "?"}),),
-    "snippets": ((("name",), {"nargs": "?"}),),
-    "serve": ((("name",), {}), (("--port",), {"type": int, "default": 4000, "help": "the port"})),
-    "stop": ((("server",), {"nargs": "?"}),),
+    "cache": (_take("action", choices=("list", "clear"), nargs="?", default="list"),),
+    "history": (_take("number", type=int, nargs="?"),),
+    "snippets": (_take("name", nargs="?"),),
+    "serve": (_take("name"), _take("--port", type=int, default=4000, help="the port")),
+    "stop": (_take("server", nargs="?"),),
 }
 WITH_HEADERS = ("connect", "schema", "endpoint", "search")  # subcommands that take -H
 

@@ -239,7 +239,7 @@ class Credentials:
 
     def __init__(self, token: Token | None, headers: Mapping[str, str | Token]) -> None:
         self.headers = dict(headers)
-        self._address_tokens: list[Token] = []
+        self.address_tokens: list[Token] = []
         self._clean_texts: set[str] = set()  # names and values of headers without secrets
         self.use_token(token)
 
@@ -281,7 +281,7 @@ class Credentials:
 
     def redact(self, text: str) -> str:
         """Return `text` without any of the secrets."""
-        for secret in (*self.tokens, *self._address_tokens):
+        for secret in (*self.tokens, *self.address_tokens):
             text = secret.redact(text)
         return text
 
@@ -300,11 +300,6 @@ class Credentials:
             self._clean_texts = set()
         self._clean_texts |= fresh  # most headers are the same in the next response
         return response
-
-    @property
-    def has_address_secrets(self) -> bool:
-        """Whether there are secrets in the address."""
-        return bool(self._address_tokens)
 
     def bind(self, url: str, uds: str | None = None) -> None:
         """Bind the secrets to `url`, or to it behind a Unix socket; hide those in the address too.
@@ -325,14 +320,14 @@ class Credentials:
             bind_token(token, format_origin(url, uds))
         # Some services take their key in the address, which errors, logs and file names would show.
         queried = parse_qsl(urlsplit(url).query)
-        self._address_tokens = [
+        self.address_tokens = [
             Token.from_header(value)
             for name, value in queried
             if len(value) >= MIN_SECRET_LENGTH
             and is_secret_name(name)
             and HEADER_VALUE.fullmatch(value)
         ]
-        self._address_tokens += [
+        self.address_tokens += [
             Token.from_header(text)
             for segment in find_secret_segments(url)
             for text in {segment, unquote(segment)}

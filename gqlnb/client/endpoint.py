@@ -158,9 +158,7 @@ def resolve_verify(
     TargetError
         If there are no certificates at the path; the message names its source.
     """
-    if verify is False:
-        return False
-    if isinstance(verify, ssl.SSLContext):
+    if verify is False or isinstance(verify, ssl.SSLContext):
         return verify
     if verify is not None and verify is not True:
         return _check_bundle(os.fspath(verify), "verify=")

@@ -474,8 +474,7 @@ def build_socket_scope(
     # With the extension an application may say why it refuses (ASGI specification, "WebSocket
     # Denial Response").
     extensions: Message = {"websocket.http.response": {}}
-    more = {"scheme": "ws", "subprotocols": list(offered), "extensions": extensions}
-    return {**scope, **more}
+    return {**scope, "scheme": "ws", "subprotocols": list(offered), "extensions": extensions}
 
 
 async def stream_asgi_events(

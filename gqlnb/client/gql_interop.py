@@ -172,10 +172,20 @@ def convert_gql_result(answer: Any) -> Response:  # noqa: ANN401 - gql is option
     return Response(200, members=members)
 
 
+class _GqlnbTransport:
+    """The part that both transports have."""
+
+    def __init__(self, client: GqlnbClient) -> None:
+        self._client = client
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._client!r})"
+
+
 # gql checks for its two abstract base classes. Registering as a virtual subclass avoids importing
 # gql.
 # Connecting and closing do nothing: the connections belong to the client, which stays open.
-class GqlTransport:
+class GqlTransport(_GqlnbTransport):
     """A client as a transport of gql.
 
     Parameters
@@ -184,21 +194,13 @@ class GqlTransport:
         The client, with its token, its limits and its recording.
     """
 
-    def __init__(self, client: GqlnbClient) -> None:
-        self._client = client
-
     def connect(self) -> None:
         """Do nothing."""
 
     def close(self) -> None:
         """Do nothing."""
 
-    def execute(
-        self,
-        request: GqlRequest,
-        *,
-        upload_files: bool = False,  # noqa: ARG002 - the signature of gql
-    ) -> ExecutionResult:
+    def execute(self, request: GqlRequest, *, upload_files: bool = False) -> ExecutionResult:  # noqa: ARG002 - as of gql
         """Execute a request of gql.
 
         Parameters
@@ -228,11 +230,8 @@ class GqlTransport:
             convert_outcome(item) for item in self._client.execute_many(items, return_errors=True)
         ]
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self._client!r})"
 
-
-class AsyncGqlTransport:
+class AsyncGqlTransport(_GqlnbTransport):
     """A client as an asynchronous transport of gql, which subscriptions need.
 
     Parameters
@@ -241,21 +240,13 @@ class AsyncGqlTransport:
         The client that sends the requests.
     """
 
-    def __init__(self, client: GqlnbClient) -> None:
-        self._client = client
-
     async def connect(self) -> None:
         """Do nothing."""
 
     async def close(self) -> None:
         """Do nothing."""
 
-    async def execute(
-        self,
-        request: GqlRequest,
-        *,
-        upload_files: bool = False,  # noqa: ARG002 - as above
-    ) -> ExecutionResult:
+    async def execute(self, request: GqlRequest, *, upload_files: bool = False) -> ExecutionResult:  # noqa: ARG002 - as of gql
         """Asynchronous version of :meth:`GqlTransport.execute`.
 
         Parameters
@@ -305,9 +296,6 @@ class AsyncGqlTransport:
         else:
             return
         yield convert_outcome(outcome)
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self._client!r})"
 
 
 def make_gql_transport(

@@ -466,9 +466,8 @@ class DeadlineMixin:
 
     response_class: Any = StrictHTTPResponse
     call_count = 0  # since it was connected
-    debuglevel = (
-        0  # a class attribute: http.client.HTTPConnection.debuglevel would print our headers
-    )
+    # A class attribute: http.client.HTTPConnection.debuglevel would print our headers.
+    debuglevel = 0
 
     def __init__(self, *arguments: Any, uds: str | None = None, **options: Any) -> None:  # noqa: ANN401 - urllib3's
         super().__init__(*arguments, **options)

@@ -6,8 +6,6 @@ import os
 import ssl
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import msgspec
-
 from gqlnb.client import connections
 from gqlnb.client.http_transport import HttpTransport
 from gqlnb.document.schema_text import print_sdl
@@ -23,60 +21,25 @@ if TYPE_CHECKING:
 AnyClient = TypeVar("AnyClient", bound=connections.NamedClient)
 
 
-class ClientRecipe(msgspec.Struct, frozen=True):
-    """The options of a client for another process; it can be pickled, and holds no secret.
+def build_recipe(endpoint: Endpoint) -> dict[str, Any]:
+    """Return the arguments of a client for another process; they can be pickled, without secrets.
 
-    Attributes
-    ----------
-    target
-        An address, or the name of a connection that every process has.
-    token
-        The source of the token, such as ``"env:NAME"``, and its scheme; None for no token.
-    headers
-        Names and values; a secret value is given by its source.
-    options
-        Names and values of the other options that were given, of those of :class:`gqlnb.Client`.
+    A token is given by its source, such as ``"env:NAME"``, and its scheme, and a secret value of a
+    header by its source.
     """
-
-    target: str
-    token: tuple[str, str] | None = None
-    headers: tuple[tuple[str, str], ...] = ()
-    options: tuple[tuple[str, Any], ...] = ()
-
-    def resolve_options(self) -> dict[str, Any]:
-        """Return the options of the client; none if it is a named connection.
-
-        Raises
-        ------
-        AuthError
-            If the token is not found in this process.
-        """
-        if "://" not in self.target:
-            return {}
-        token = None if self.token is None else Token.from_source(*self.token)
-        return {"token": token, "headers": dict(self.headers) or None, **dict(self.options)}
-
-
-def build_recipe(endpoint: Endpoint) -> ClientRecipe:
-    """Return the recipe for an endpoint without local dependencies."""
-    transport, credentials = endpoint.transport, endpoint.credentials
-    if not isinstance(transport, HttpTransport):
-        return ClientRecipe(str(endpoint.name))
-    given = endpoint.options.collect_given()
-    for name in ("token", "headers", "recording", "cache"):
-        given.pop(name, None)
-    if isinstance(given.get("verify"), os.PathLike):
-        given["verify"] = str(given["verify"])
-    token = credentials.token
-    return ClientRecipe(
-        target=transport.url,
-        token=None if token is None else (str(token.where), token.scheme),
-        headers=tuple(
-            (name, str(value.where) if isinstance(value, Token) else value)
-            for name, value in credentials.headers.items()
-        ),
-        options=tuple(given.items()),
-    )
+    transport: Any = endpoint.transport
+    recipe = {"target": transport.url, **endpoint.options.collect_given()}
+    for name in ("recording", "cache"):
+        recipe.pop(name, None)
+    if isinstance(recipe.get("verify"), os.PathLike):
+        recipe["verify"] = str(recipe["verify"])
+    if "token" in recipe:
+        recipe["token"] = str(recipe["token"].where), recipe["token"].scheme
+    recipe["headers"] = {
+        name: str(value.where) if isinstance(value, Token) else value
+        for name, value in endpoint.credentials.headers.items()
+    }
+    return recipe
 
 
 def find_local_dependency(endpoint: Endpoint) -> str:
@@ -88,7 +51,7 @@ def find_local_dependency(endpoint: Endpoint) -> str:
     credentials = endpoint.credentials
     # The value of a token never leaves the process; only its source does.
     by_value = [token for token in credentials.tokens if token.where is None]
-    if by_value or credentials.has_address_secrets:
+    if by_value or credentials.address_tokens:
         return (
             "it has a secret that was passed as a value and is not sent to other processes. "
             "Pass a reference that each process can resolve: token='env:NAME', 'keyring:NAME' "
@@ -127,7 +90,7 @@ def reduce_client(
     if name is not None and endpoint.is_by_name and connections.can_open_unattended(name):
         # A fresh process has not loaded the package of the built-in connections.
         builtin = connections.get_builtin(name)
-        return rebuild_client, (make, ClientRecipe(name), name, extras, builtin)
+        return rebuild_client, (make, {"target": name}, name, extras, builtin)
     if reason := find_local_dependency(endpoint):
         msg = f"This client cannot be pickled: {reason}"
         raise TypeError(msg)
@@ -136,7 +99,7 @@ def reduce_client(
 
 def rebuild_client(
     make: Callable[..., AnyClient],
-    recipe: ClientRecipe,
+    recipe: Mapping[str, Any],
     name: str | None,
     extras: Mapping[str, Any],
     builtin: connections.NamedConnection | None = None,
@@ -144,8 +107,11 @@ def rebuild_client(
     """Return the client of a pickle; raise AuthError if its token is not found in this process."""
     if builtin is not None:
         connections.provide_builtin(builtin.name, builtin.make_client, builtin.description)
-    client = make(recipe.target, **recipe.resolve_options(), **extras)
-    client._set_connection_name(name, is_by_name="://" not in recipe.target)
+    options = {**recipe, **extras}
+    if "token" in recipe:
+        options["token"] = Token.from_source(*recipe["token"])
+    client = make(**options)
+    client._set_connection_name(name, is_by_name="://" not in recipe["target"])
     return client
 
 

@@ -187,9 +187,8 @@ class SchemaChanges:
             return f"No breaking and no dangerous change in the schema of {self.source}."
         touching = sum(bool(change.touches) for change in self.changes)
         used = f"{touching} of them" if touching else "None of them"
-        end = "s" if touching == 1 else ""
         sentence = f"{' and '.join(parts)} in the schema of {self.source}."
-        return f"{sentence} {used} touch{'es' if end else ''} operations of this session."
+        return f"{sentence} {used} touch{'es' if touching == 1 else ''} operations of this session."
 
     def _list_broken(self) -> list[str]:
         return [f"{name} is wrong now: {why}" for name, why in self.broken.items()][:MAX_SHOWN]

@@ -88,27 +88,19 @@ def transcode_response(response: Response) -> Response:
         return response
     _, parameters = parse_parameters(label)
     charset = parameters.get("charset", "utf-8").strip("'\" ").lower()
-    if charset in ("utf-8", "utf8") or _is_utf8(response.body):
-        return response
-    try:
-        body = response.body.decode(charset).encode()
-    except (LookupError, UnicodeError):
-        return response
-    return replace(response, body=body)
+    if charset not in ("utf-8", "utf8"):
+        with suppress(UnicodeDecodeError):
+            response.body.decode()
+            return response
+        with suppress(LookupError, UnicodeError):
+            return replace(response, body=response.body.decode(charset).encode())
+    return response
 
 
 def nullify_response(response: Response) -> Response:
     """Return a response with null in the places of NaN and infinities, which it counts."""
     body, count = replace_numbers(response.body)
     return replace(response, body=body, nullified=response.nullified + count) if count else response
-
-
-def _is_utf8(body: bytes) -> bool:
-    try:
-        body.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 # octokit/graphql.js#554, apache/devlake#4349, magit/forge#65; "Timeout on validation of query" is

@@ -203,11 +203,9 @@ class ServerProtocol:
 
     def close_unless_ready(self) -> CloseSocket | None:
         """Close the socket of a client that has not sent ``connection_init`` in time."""
-        return (
-            None
-            if self.ready or self.closed
-            else self._close(4408, "Connection initialisation timeout")
-        )
+        if self.ready or self.closed:
+            return None
+        return self._close(4408, "Connection initialisation timeout")
 
     def _close(self, code: int, reason: str) -> CloseSocket:
         self.closed = True

@@ -256,11 +256,6 @@ def compute_hash(text: str) -> str:
     return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
 
 
-def build_hash_extension(name: str) -> dict[str, object]:
-    """Return the member ``extensions`` of a request that names a text by its hash."""
-    return {"persistedQuery": {"version": 1, "sha256Hash": name}}
-
-
 class PersistedQueries:
     """The texts that clients of one schema have registered."""
 
@@ -388,7 +383,7 @@ class Request:
             members["operationName"] = self.operation_name
         extensions = dict(self.extensions or {})
         if self.query_hash:
-            extensions |= build_hash_extension(self.query_hash)
+            extensions["persistedQuery"] = {"version": 1, "sha256Hash": self.query_hash}
         if extensions:
             members["extensions"] = extensions
         return dump_json(members)

@@ -166,10 +166,9 @@ def merge_extensions(before: Mapping[str, Any], new: Mapping[str, Any]) -> Mappi
         kinds = {kind for kind, _ in iterate_warnings(before)}
         newer = new.get(WARNINGS)
         newer = newer if isinstance(newer, list) else []
-        merged[WARNINGS] = [*before[WARNINGS]]
+        merged[WARNINGS] = [item for item in before[WARNINGS] if not is_count(item)]
         counts = [item["count"] for item in [*before[WARNINGS], *newer] if is_count(item)]
         if counts:
-            merged[WARNINGS] = [it for it in before[WARNINGS] if not is_count(it)]
             merged[WARNINGS].append(count_nullified(sum(counts)))
             kinds.add(NULLIFIED)
         for item in newer:

@@ -35,9 +35,8 @@ Data: TypeAlias = Any  # JSON values, or the dicts, lists and decimals made of t
 if TYPE_CHECKING:
     from gqlnb.result.shape import Shape
 
-    ObjectField = tuple[
-        str, MsgspecType, bool
-    ]  # response name, msgspec type, whether it is required
+    # Response name, msgspec type, whether it is required.
+    ObjectField = tuple[str, MsgspecType, bool]
     Buffer = bytes | msgspec.Raw
 
 UTF8_CHUNK = 1 << 16  # bytes

@@ -44,7 +44,6 @@ from gqlnb.document.validation import META_FIELDS
 
 if TYPE_CHECKING:
     Expected: TypeAlias = GraphQLType | None  # the type of a value at the cursor
-    Members: TypeAlias = Mapping[str, GraphQLArgument | GraphQLInputField]
 
 
 # Of a mistyped name: a shorter word resembles too many.

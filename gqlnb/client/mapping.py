@@ -217,10 +217,8 @@ def read_outcomes(resume: object, count: int) -> list[BatchOutcome | None]:
         msg = f"resume= takes a frame of map() or the error that ended it, not a {kind}."
         raise OptionError(msg)
     if not done and count:
-        msg = (
-            "resume= has no outcomes: they are not pickled. Run map() again; with cache= the "
-            "inputs that were answered are not sent again."
-        )
+        advice = "Run map() again; with cache= the inputs that were answered are not sent again."
+        msg = f"resume= has no outcomes: they are not pickled. {advice}"
         raise OptionError(msg)
     if len(done) != count:
         msg = f"resume= has {len(done):,} inputs, and there are {count:,} now: give the same ones."

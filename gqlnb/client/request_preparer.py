@@ -376,10 +376,8 @@ def prepare_files(
     where = "a custom transport"
     if isinstance(transport, (AsgiTransport, HttpTransport)):
         where = transport.source if isinstance(transport, AsgiTransport) else "a subscription"
-    msg = (
-        f"Variable '${name}' contains a file, which {where} does not support. Files can only be "
-        "uploaded in queries and mutations sent over HTTP."
-    )
+    advice = "Files can only be uploaded in queries and mutations sent over HTTP."
+    msg = f"Variable '${name}' contains a file, which {where} does not support. {advice}"
     raise QueryError(msg)
 
 

@@ -336,13 +336,9 @@ def parse_operations(request: HttpRequest, rules: ServerRules) -> Request | list
     BadRequestError
         If it is neither, or not enabled.
     """
-    parsed = (
-        parse_query_string(request.query_string)
-        if request.method == "GET"
-        else _parse_post(request, rules)
-    )
-    if rules.context is None:
-        return parsed
+    if request.method == "GET":
+        return attach_http_request(parse_query_string(request.query_string), request, rules)
+    parsed = _parse_post(request, rules)
     if isinstance(parsed, list):
         return [attach_http_request(item, request, rules) for item in parsed]
     return attach_http_request(parsed, request, rules)

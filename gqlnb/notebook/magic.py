@@ -239,32 +239,26 @@ class GraphQLMagic(Magics, CellSettings):
         return HelpText(text.replace("\n::\n", "").replace("::\n", ":\n").replace("``", ""))
 
     def _run_line(self, line: str, names: MutableMapping[str, object]) -> object:
-        from gqlnb.notebook.subcommands import (
-            REPLAYABLE,
-            SUBCOMMANDS,
-            describe_subcommand,
-            list_subcommands,
-            run_subcommand,
-        )
+        from gqlnb.notebook import subcommands
 
-        text, line = line, line.removesuffix(";")
+        text, line, known = line, line.removesuffix(";"), subcommands.SUBCOMMANDS
         word, _, rest = line.partition(" ")
         if asks_for_help(line):
-            return describe_subcommand(word) if word in SUBCOMMANDS else self._build_help()
+            return subcommands.describe_subcommand(word) if word in known else self._build_help()
         start = find_inline_operation(line)
         has_operation = start is not None or has_stored_text(line)
         # An object of the notebook may have the name of a subcommand.
         is_target = has_operation and word in names and ("{" in line or start is None)
-        if word in SUBCOMMANDS and not is_target:
-            replay = self.state.settings.replay if word in REPLAYABLE else ""
+        if word in known and not is_target:
+            replay = self.state.settings.replay if word in subcommands.REPLAYABLE else ""
             with self.state.select_recording(None, None, replay):
-                return run_subcommand(self.state, names, word, rest)
+                return subcommands.run_subcommand(self.state, names, word, rest)
         if not line:
-            return list_subcommands(self.state)
+            return subcommands.list_subcommands(self.state)
         if not has_operation:
             msg = (
                 f"%graphql: {sanitize_text(word, 40)!r} is neither an operation such as "
-                f"{{ hello }} nor one of: {', '.join(SUBCOMMANDS)}.{suggest(word, SUBCOMMANDS)}"
+                f"{{ hello }} nor one of: {', '.join(known)}.{suggest(word, known)}"
             )
             raise OptionError(msg)
         end = len(line) if start is None else start

@@ -650,8 +650,6 @@ def judge_answers(answers: Iterable[AnswerData], path: str | None) -> Verdict | 
             table = _get_list_plan(answer, path).table.outermost
         except FrameError:  # of several lists, which are in cells
             return None
-        if table.parent is None:
-            continue
         outline = answer.read_outline()
         beside = _collect_values_beside(answer, outline, table)
         verdict = _judge_list(answer, beside, table, _count(follow_path(outline, table.path)))

@@ -352,18 +352,14 @@ def _iter_fields(
         if isinstance(node, FragmentSpreadNode):
             target = context.fragments[node.name.value]
         on = target.type_condition
-        if schema is None:
-            # The fragment may be on a type that the object does not have.
-            scope = scope._replace(required=scope.required and on is None)
-            inner_set = _SelectionSet(target.selection_set, None, scope)
-            yield from _iter_fields(inner_set, context, visited)
-            continue
-        inner = schema.get_type(on.name.value) if on else parent
+        inner = schema.get_type(on.name.value) if schema and on else parent
         names = get_object_names(schema, inner)
         scope = scope._replace(
             types=scope.types & names,
             is_narrowed=scope.is_narrowed or not scope.types <= names,
             always=scope.always and get_object_names(schema, parent) <= names,
+            # Without a schema, a fragment may be on a type that the object does not have.
+            required=scope.required and (schema is not None or on is None),
         )
         inner_set = _SelectionSet(target.selection_set, inner, scope)
         yield from _iter_fields(inner_set, context, visited)

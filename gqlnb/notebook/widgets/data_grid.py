@@ -818,10 +818,8 @@ class GridSource:
 
 def _check_count(cells: int, most: int, use: str) -> None:
     if cells > most:
-        msg = (
-            f"{cells:,} cells are too many to {use} (at most {most:,}). "
-            "Write them to a file instead: frame.to_csv('rows.csv')."
-        )
+        advice = "Write them to a file instead: frame.to_csv('rows.csv')."
+        msg = f"{cells:,} cells are too many to {use} (at most {most:,}). {advice}"
         raise QueryError(msg)
 
 

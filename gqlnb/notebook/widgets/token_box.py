@@ -74,10 +74,8 @@ class TokenBox(Widget):
         held = self._held
         if held is None:
             label = sanitize_text(self.label, 40)
-            msg = (
-                f"No token was entered in the box {label!r} yet. Type it there and press "
-                "Enter, then run this cell again."
-            )
+            advice = "Type it there and press Enter, then run this cell again."
+            msg = f"No token was entered in the box {label!r} yet. {advice}"
             raise AuthError(msg)
         return held
 

@@ -34,7 +34,7 @@ from gqlnb.document.variables import (
 from gqlnb.errors import MAX_PROBLEMS_SHOWN, GqlnbError, OptionError, QueryError, sanitize_text
 from gqlnb.http.messages import Request
 from gqlnb.http.response_parser import ResponseContext, parse_response
-from gqlnb.result.checked_decoder import DecoderSelector
+from gqlnb.result.checked_decoder import get_decoder
 
 if TYPE_CHECKING:
     from gqlnb.client.endpoint import Endpoint
@@ -168,7 +168,7 @@ class RequestPreparer:
         except QueryError as error:
             add_target_hint(error, endpoint.description)
             raise
-        decoders, has_several_operations = self._examine(document)
+        has_several_operations = self._examine(document)
         if isinstance(text, Document) and operation is None and has_several_operations:
             operation = document.name
         # Where the schema is unknown it may be loaded later, when a frame needs it.
@@ -179,7 +179,7 @@ class RequestPreparer:
             document,
             endpoint.source,
             endpoint.credentials.redact,
-            expected=decoders.get_decoder(values) if is_checked else None,
+            expected=get_decoder(document, values) if is_checked else None,
             variables=values,
             learn=self._find_schema_later if learns else None,
             note_answer=partial(self._store.record_answer, document.text, noted),
@@ -275,11 +275,11 @@ class RequestPreparer:
         return None
 
 
-def examine_document(store: SchemaStore, document: Document) -> tuple[DecoderSelector, bool]:
-    """Return the decoders of answers, and whether requests must name one of several operations."""
+def examine_document(store: SchemaStore, document: Document) -> bool:
+    """Record a text; return whether requests must name one of several operations."""
     store.record_text(document.text)  # once, as everything here: the same cell is run often
     operations = [*map(type, document.ast.definitions)].count(OperationDefinitionNode)
-    return DecoderSelector(document), operations > 1
+    return operations > 1
 
 
 def bind_values(

@@ -24,7 +24,7 @@ from gqlnb.result.decoder import (
     find_span,
     join_pieces,
 )
-from gqlnb.result.shape import build_response_shape, build_shape, get_conditions
+from gqlnb.result.shape import get_response_shape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -151,30 +151,10 @@ MAX_ITEM_BYTES = 1 << 10
 CHECKED_CHUNK = 3000  # items decoded at a time: they fit into the processor's cache
 
 
-class DecoderSelector:
-    """The decoders of the answers to one document, which depend on ``@skip`` and ``@include``.
-
-    Parameters
-    ----------
-    document
-        A document that was validated against its schema, or one without a schema.
-    """
-
-    def __init__(self, document: Document) -> None:
-        self._document = document
-        self._untyped_shapes: dict[tuple[tuple[str, bool], ...], Shape] = {}
-
-    def get_decoder(self, variables: Mapping[str, object]) -> CheckedDecoder:
-        """Return the decoder for an execution with these variables."""
-        shape = build_shape(self._document, variables)
-        if shape is None:
-            conditions = get_conditions(self._document, variables) or {}
-            key = tuple(sorted(conditions.items()))
-            shape = self._untyped_shapes.get(key)
-            if shape is None:
-                shape = build_response_shape(self._document, conditions)
-                self._untyped_shapes[key] = shape
-        return shape.get_cached("checked decoder", partial(CheckedDecoder, shape))
+def get_decoder(document: Document, variables: Mapping[str, object]) -> CheckedDecoder:
+    """Return the decoder of the answers to an execution, which depend on its conditions."""
+    shape = get_response_shape(document, variables)
+    return shape.get_cached("checked decoder", partial(CheckedDecoder, shape))
 
 
 # The types that msgspec decodes into are built from the shape, so that fields, types and nulls are

@@ -284,8 +284,7 @@ def find_only_list(result: Result) -> str:
 
 
 def _get_root_table(result: Result) -> ResultTable:
-    shape = get_shape(result)
-    return get_read_plan(infer_shape(result.data) if shape is None else shape).root
+    return get_read_plan(get_shape(result) or infer_shape(result.data)).root
 
 
 def _find_table(root: ResultTable, name: str) -> ResultTable:

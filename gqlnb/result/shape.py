@@ -222,6 +222,7 @@ class _SelectedField(NamedTuple):
 
 
 _SHAPE_CACHE: WeakKeyDictionary[GraphQLSchema, dict[Any, Shape]] = WeakKeyDictionary()
+_UNTYPED_SHAPES: dict[Any, Shape] = {}
 
 
 def build_shape(document: Document, variables: Mapping[str, object] | None = None) -> Shape | None:
@@ -240,9 +241,13 @@ def build_shape(document: Document, variables: Mapping[str, object] | None = Non
     Shape or None
         The same object for the same text, schema and conditions.
     """
-    if document.schema is None:
-        return None
-    cache = _SHAPE_CACHE.setdefault(document.schema, {})
+    return None if document.schema is None else get_response_shape(document, variables)
+
+
+def get_response_shape(document: Document, variables: Mapping[str, object] | None) -> Shape:
+    """Return the same as :func:`build_shape`; without a schema, types are left open."""
+    schema = document.schema
+    cache = _UNTYPED_SHAPES if schema is None else _SHAPE_CACHE.setdefault(schema, {})
     conditions = get_conditions(document, variables)
     values = None if conditions is None else tuple(sorted(conditions.items()))
     key = (document.text, document.name, values)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from gqlnb.document.document import Document
 from gqlnb.document.json_codec import load_json
-from gqlnb.result.checked_decoder import SMALL_BODY, DecoderSelector, iter_misfits
+from gqlnb.result.checked_decoder import SMALL_BODY, get_decoder, iter_misfits
 from tests.examples import count_examples
 
 SCHEMA = build_schema("""
@@ -85,7 +85,7 @@ def known(shape, value, level=0):
 @given(data=st.data(), skip=st.booleans())
 def test_typed_and_untyped_decoding_agree(text, data, skip):
     """Typed decoding succeeds exactly if there is no misfit, with equal values."""
-    typed = DecoderSelector(Document.parse(text, SCHEMA)).get_decoder({"s": skip})
+    typed = get_decoder(Document.parse(text, SCHEMA), {"s": skip})
     made = shaped(typed.shape, data.draw)
     body = (
         json.dumps({"data": made}).encode() + b" " * SMALL_BODY
@@ -99,7 +99,7 @@ def test_typed_and_untyped_decoding_agree(text, data, skip):
 
 def test_typed_decoding_equals_json_decoding():
     """Exact integers, no conversion between types, errors and extensions included."""
-    typed = DecoderSelector(Document.parse("{ n item { size kind } }", SCHEMA)).get_decoder({})
+    typed = get_decoder(Document.parse("{ n item { size kind } }", SCHEMA), {})
     members = {
         "data": {"n": 2**70, "item": {"size": 3, "kind": "NEW"}},
         "errors": [{"message": "m", "path": ["a", 1]}],
@@ -127,24 +127,24 @@ def test_typed_decoding_equals_json_decoding():
 )
 def test_responses_that_do_not_match_are_left_to_the_untyped_decoder(body):
     """Including bad UTF-8 in fields that were not selected."""
-    typed = DecoderSelector(Document.parse("{ n }", SCHEMA)).get_decoder({})
+    typed = get_decoder(Document.parse("{ n }", SCHEMA), {})
     assert typed.decode_response(b" " * SMALL_BODY + body) is None
 
 
 def test_a_default_decides_like_a_value():
     """A variable that was not given has its default; one that is unknown leaves both open."""
     text = "query ($s: Boolean = true) { n @skip(if: $s) names }"
-    expected = DecoderSelector(Document.parse(text, SCHEMA))
-    assert list(expected.get_decoder({}).shape.children) == ["names"]
-    found = expected.get_decoder({"s": False}).shape.children
+    document = Document.parse(text, SCHEMA)
+    assert list(get_decoder(document, {}).shape.children) == ["names"]
+    found = get_decoder(document, {"s": False}).shape.children
     assert {name: child.is_required for name, child in found.items()} == {"n": True, "names": True}
-    found = expected.get_decoder({"s": None}).shape.children
+    found = get_decoder(document, {"s": None}).shape.children
     assert {name: child.is_required for name, child in found.items()} == {"n": False, "names": True}
-    assert expected.get_decoder({}) is expected.get_decoder({"s": True})
+    assert get_decoder(document, {}) is get_decoder(document, {"s": True})
 
 
 def test_misfits_contain_types_and_no_values():
     """A value could be anything."""
-    typed = DecoderSelector(Document.parse("{ n names }", SCHEMA)).get_decoder({})
+    typed = get_decoder(Document.parse("{ n names }", SCHEMA), {})
     (found,) = iter_misfits(typed.shape, load_json(b'{"n": "canary", "names": null}'))
     assert found == (("n",), "Int!", "text", False)

@@ -24,7 +24,7 @@ from gqlnb.http import response_parser
 from gqlnb.http.messages import Response
 from gqlnb.http.response_parser import ResponseContext, parse_response
 from gqlnb.result import checked_decoder, table_reader, tables
-from gqlnb.result.checked_decoder import LARGE_BODY, DecoderSelector
+from gqlnb.result.checked_decoder import LARGE_BODY, get_decoder
 from gqlnb.result.decoder import NEWEST_TREES, Envelope
 from gqlnb.result.result import Result
 from gqlnb.tokens import Token
@@ -98,7 +98,7 @@ def small_pieces(monkeypatch):
 def asked_of(text=TEXT, **members):
     """Return what was asked by a text whose schema is known."""
     document = Document.parse(text, SCHEMA)
-    expected = DecoderSelector(document).get_decoder({})
+    expected = get_decoder(document, {})
     return ResponseContext(document, "here", expected=expected, variables={}, **members)
 
 
@@ -207,7 +207,7 @@ def test_the_frame_that_was_read_last_is_read_during_validation():
         type Note { text: String }"""
     )
     document = Document.parse("{ things { id notes { text } } }", schema)
-    expected = DecoderSelector(document).get_decoder({})
+    expected = get_decoder(document, {})
     asked = ResponseContext(document, "here", expected=expected, variables={})
     response = response_of({"data": {"things": things}})
     for read in (lambda it: it.frame(explode="notes"), lambda it: it.frames["things.notes"]):
@@ -243,9 +243,7 @@ def test_a_value_out_of_its_column_range_is_an_error_of_the_frame():
         "type Query { edges: [E!]! } type E { node: N! } type N { total: Int! id: ID! }"
     )
     document = Document.parse("{ edges { node { total id } } }", schema)
-    asked = ResponseContext(
-        document, "here", expected=DecoderSelector(document).get_decoder({}), variables={}
-    )
+    asked = ResponseContext(document, "here", expected=get_decoder(document, {}), variables={})
     result = parse_response(response_of({"data": {"edges": found}}), asked)
     assert waits(result)
     with pytest.raises(errors.FrameError, match=f"{DEEP}"):
@@ -342,7 +340,7 @@ def test_a_misfit_is_reported_at_once(path, value):
     response = response_of({"data": data})
     found = same(response, asked_of(text))
     untyped = Document.parse(text)
-    expected = DecoderSelector(untyped).get_decoder({})
+    expected = get_decoder(untyped, {})
     before = outcome(response, ResponseContext(untyped, "here", expected=expected, variables={}))
     assert (found[0] is errors.AnswerError) == (before[0] is errors.AnswerError)
     if found[0] is errors.AnswerError:
@@ -446,7 +444,7 @@ LISTED = [
 def test_lazy_and_immediate_decoding_agree(text, schema, data):
     """For generated data and both validators."""
     document = Document.parse(text, schema)
-    typed = DecoderSelector(document).get_decoder({})
+    typed = get_decoder(document, {})
     typed.decode_response(b"")  # small first answers are not decoded
     asked = ResponseContext(document, "here", expected=typed, variables={})
     if data.draw(st.booleans()):  # an answer before was read as tidy frames

@@ -395,8 +395,6 @@ class ClientCache:
             resolved = target if is_listed_connection(target) else names[target]
         elif is_connection_name(target) and not is_listed_connection(target):
             connections.check_connection(target, list_targets(names))
-        if not headers and isinstance(resolved, Client):
-            return CellTarget(resolved, get_display_name(resolved, target), chosen_by)
         if headers and not isinstance(resolved, str):
             client = connect(resolved, headers=headers)
             return CellTarget(client, get_display_name(client, target), chosen_by, single_use=True)

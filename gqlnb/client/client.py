@@ -737,7 +737,15 @@ class Client:
         Ends at a cursor that is repeated or missing, and after five pages without new items.
         """
         pager = self._parts.with_options(token, headers, extensions, timeout, validate).pager
-        options = PagingOptions.select(locals())
+        options = PagingOptions(
+            path=path,
+            page_size=page_size,
+            max_results=max_results,
+            max_requests=max_requests,
+            experiments=experiments,
+            follow=follow,
+            paging=paging,
+        )
         crawler = pager.start_crawler(text, variables, operation, options, keep=False)
         return pager.iterate_pages(crawler, Progress(progress))
 
@@ -763,7 +771,15 @@ class Client:
     ) -> AsyncIterator[Result]:
         """Asynchronous version of :meth:`pages`: the same parameters and pages."""
         pager = self._parts.with_options(token, headers, extensions, timeout, validate).pager
-        options = PagingOptions.select(locals())
+        options = PagingOptions(
+            path=path,
+            page_size=page_size,
+            max_results=max_results,
+            max_requests=max_requests,
+            experiments=experiments,
+            follow=follow,
+            paging=paging,
+        )
         options.check()
         start = partial(pager.start_crawler, text, variables, operation, options, keep=False)
         return pager.aiterate_pages(start, Progress(progress))
@@ -842,7 +858,15 @@ class Client:
         3
         """
         pager = self._parts.with_options(token, headers, extensions, timeout, validate).pager
-        options = PagingOptions.select(locals())
+        options = PagingOptions(
+            path=path,
+            page_size=page_size,
+            max_results=max_results,
+            max_requests=max_requests,
+            experiments=experiments,
+            follow=follow,
+            paging=paging,
+        )
         crawler = pager.start_crawler(text, variables, operation, options)
         return warn_incomplete(pager.run_crawler(crawler, progress))
 
@@ -868,7 +892,15 @@ class Client:
     ) -> Result:
         """Asynchronous version of :meth:`execute_all`: the same parameters, result and errors."""
         pager = self._parts.with_options(token, headers, extensions, timeout, validate).pager
-        options = PagingOptions.select(locals())
+        options = PagingOptions(
+            path=path,
+            page_size=page_size,
+            max_results=max_results,
+            max_requests=max_requests,
+            experiments=experiments,
+            follow=follow,
+            paging=paging,
+        )
         options.check()
         start = partial(pager.start_crawler, text, variables, operation, options)
         with background.wake_loop():
@@ -999,7 +1031,15 @@ class Client:
             pages received, are in ``.result``.
         """
         parts = self._parts.with_options(token, headers, extensions, timeout, validate)
-        options = PagingOptions.select(locals())
+        options = PagingOptions(
+            path=path,
+            page_size=page_size,
+            max_results=max_results,
+            max_requests=max_requests,
+            experiments=experiments,
+            follow=follow,
+            paging=paging,
+        )
         if pages not in (None, "all"):
             raise_option_error("pages", pages, "'all', or None for the first page alone")
         if pages is None and replace(options, path=None) == PagingOptions():

@@ -8,7 +8,7 @@ import ssl
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from math import isfinite
 from numbers import Real
 from pathlib import Path
@@ -784,11 +784,6 @@ class PagingOptions:
     experiments: bool = True
     follow: str | Sequence[str] = ()
     paging: Mapping[str, str] | None = None
-
-    @classmethod
-    def select(cls, given: Mapping[str, Any]) -> PagingOptions:
-        """Return the options among all parameters of a call, so that none can be forgotten."""
-        return cls(**{option.name: given[option.name] for option in fields(cls)})
 
     def check(self) -> PagingOptions:
         """Return the options with checked values; `follow` is ``"all"`` or a tuple.

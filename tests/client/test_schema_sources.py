@@ -146,30 +146,14 @@ def argument(types: dict[str, Any]) -> dict[str, Any]:
 
 HOSTILE = {
     "names of Python": lambda types: types["Pet"].update(name="__import__('os')"),
-    "a field that is no name": lambda types: types["Pet"]["fields"][0].update(name="a b"),
-    "markup": lambda types: types["Pet"].update(name="<script>"),
-    "an empty name": lambda types: types["Name"]["enumValues"][0].update(name=""),
     "a value true": lambda types: types["Name"]["enumValues"][0].update(name="true"),
     "no name": lambda types: types["Pet"].pop("name"),
-    "a name that is a number": lambda types: types["Pet"].update(name=5),
     "a name that is a list": lambda types: types["Pet"].update(name=[]),
-    "no kind": lambda types: types["Pet"].pop("kind"),
-    "an unknown kind": lambda types: types["Pet"].update(kind="THING"),
     "an unknown type": lambda types: types["Query"]["fields"][1]["type"].update(name="Gone"),
-    "no fields": lambda types: types["Pet"].update(fields=None),
     "fields that are text": lambda types: types["Pet"].update(fields="abc"),
     "endless": lambda types: types["Pet"]["fields"][0].update(type=endless(50_000)),
-    "an object as argument": lambda types: argument(types).update(
-        type={"kind": "OBJECT", "name": "Pet", "ofType": None}
-    ),
-    "an interface that is none": lambda types: types["Pet"].update(
-        interfaces=[{"kind": "ENUM", "name": "Name"}]
-    ),
     "types that are none": lambda types: types[""].update(types=[None, 5, "a", []]),
-    "no types": lambda types: types[""].pop("types"),
-    "a query type that is none": lambda types: types[""].update(queryType={"name": "Name"}),
     "no query type": lambda types: types[""].update(queryType=None),
-    "directives": lambda types: types[""].update(directives=[{"name": "a"}]),
 }
 
 
@@ -186,17 +170,7 @@ def test_an_invalid_introspection_result_is_a_one_sentence_error(what):
 
 @pytest.mark.parametrize(
     "default",
-    [
-        "__import__('os').system('touch {}')",
-        '{"a": 1}',
-        "",
-        "1 2",
-        "$variable",
-        "[" * 50_000,
-        5,
-        [1],
-        {"a": "b"},
-    ],
+    ["__import__('os').system('touch {}')", "", "$variable", "[" * 50_000, 5],
 )
 def test_an_invalid_default_value_is_omitted(default, tmp_path):
     """With a note; it is never evaluated, and the input is not changed."""

@@ -1,4 +1,7 @@
-"""Subscriptions from third-party servers: Strawberry and Ariadne on uvicorn, real sockets."""
+"""Subscriptions from third-party servers, on uvicorn and in process.
+
+tests/servers/test_subscriptions.py has further ones, and the other ways of Strawberry and Ariadne.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,10 @@ import asyncio
 import json
 import threading
 from collections.abc import AsyncGenerator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import ariadne
 import pytest
 import strawberry
-from ariadne.asgi import GraphQL as AriadneApp
-from ariadne.asgi.handlers import GraphQLTransportWSHandler
-from ariadne.contrib.sse import GraphQLHTTPSSEHandler
 from strawberry.asgi import GraphQL as StrawberryApp
 from strawberry.subscriptions import GRAPHQL_WS_PROTOCOL
 
@@ -22,23 +21,7 @@ from tests.asgi import PATIENCE, run_app
 from tests.client.relays import Relay
 from tests.servers.processes import start_server
 
-if TYPE_CHECKING:
-    pass
-
-SDL = """
-type Query { hello: String! }
-type Subscription { count(to: Int!): Int! quiet: Int! breaks: Int! fails: Int }
-"""
 ended = threading.Event()
-
-
-async def quiet() -> AsyncGenerator[int, None]:
-    """Yield once and wait for ever."""
-    try:
-        yield 0
-        await asyncio.Event().wait()
-    finally:
-        ended.set()
 
 
 @strawberry.type
@@ -60,9 +43,12 @@ class Subscription:
 
     @strawberry.subscription
     async def quiet(self) -> AsyncGenerator[int, None]:
-        """Yield once and wait."""
-        async for number in quiet():
-            yield number
+        """Yield once and wait for ever."""
+        try:
+            yield 0
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
 
 
 class Guarded(StrawberryApp):
@@ -77,35 +63,15 @@ class Guarded(StrawberryApp):
         return await super().on_ws_connect(context)
 
 
-def ariadne_schema() -> Any:
-    """Return the schema of Ariadne."""
-    query, subscription = ariadne.QueryType(), ariadne.SubscriptionType()
-    query.set_field("hello", lambda *_: "Hello world!")
-
-    async def count(_root: Any, _info: Any, to: int) -> Any:
-        for number in range(to):
-            yield number
-
-    subscription.set_source("count", count)
-    subscription.set_field("count", lambda value, _info, to: value)
-    subscription.set_source("quiet", lambda *_: quiet())
-    subscription.set_field("quiet", lambda value, _info: value)
-    return ariadne.make_executable_schema(SDL, query, subscription)
-
-
 def apps() -> dict[str, Any]:
     """Return applications by name."""
-    core = ariadne_schema()
     schema = strawberry.Schema(Query, subscription=Subscription)
     protocols = ["graphql-transport-ws", "multipart-subscription"]
-    ws = GraphQLTransportWSHandler()
     return {
         "strawberry": StrawberryApp(schema),
         "strawberry multipart": StrawberryApp(schema, subscription_protocols=protocols),
         "strawberry legacy": StrawberryApp(schema, subscription_protocols=[GRAPHQL_WS_PROTOCOL]),
         "guarded": Guarded(schema),
-        "ariadne": AriadneApp(core, websocket_handler=ws),
-        "ariadne events": AriadneApp(core, http_handler=GraphQLHTTPSSEHandler()),
     }
 
 
@@ -120,10 +86,6 @@ def transport_ws(**options: Any) -> Any:
 WAYS = {
     "strawberry": None,
     "strawberry multipart": "multipart",
-    "strawberry legacy": "ws",
-    "ariadne": "ws",
-    "ariadne events": "sse",
-    "ariadne events, legacy": "ws",  # the older subprotocol is its default
     "npm": "ws",
     "npm that chooses": "ws",
 }
@@ -139,7 +101,7 @@ def there(request, monkeypatch):
         with transport_ws(choose="chooses" in name) as server:
             yield server.url, way, lambda: server.wait_for("quiet ended")
         return
-    with run_app(apps()[name.partition(",")[0]]) as url:
+    with run_app(apps()[name]) as url:
         yield url, way, lambda: ended.wait(PATIENCE)
 
 
@@ -153,8 +115,6 @@ def test_events_arrive_in_order(there):
         assert [result["count"] for result in stream] == list(range(50))
 
 
-# Ariadne's handler of the older subprotocol does not close its sources.
-@pytest.mark.parametrize("there", [name for name in WAYS if ", legacy" not in name], indirect=True)
 def test_leaving_the_loop_stops_the_source(there):
     """As with our own server."""
     url, way, wait_for_end = there
@@ -210,25 +170,15 @@ def test_a_token_in_the_init_message_is_accepted():
 
 
 def test_an_unsupported_protocol_is_reported():
-    """Strawberry has WebSockets and multipart; a plain application refuses WebSockets."""
-    known = apps()
+    """Strawberry has WebSockets and multipart."""
     with (
-        run_app(known["strawberry"]) as url,
+        run_app(apps()["strawberry"]) as url,
         pytest.raises(AnswerError, match="a single JSON response"),
     ):
         list(Client(url).subscribe("subscription { quiet }", transport="sse", reconnect=0))
 
-    async def app(scope: Any, receive: Any, send: Any) -> None:
-        if scope["type"] == "websocket":
-            await send({"type": "websocket.close"})
-        else:
-            await known["ariadne events"](scope, receive, send)
 
-    with run_app(app) as url, pytest.raises(TransportError):
-        list(Client(url).subscribe("subscription { quiet }", transport="ws", reconnect=0))
-
-
-@pytest.mark.parametrize("name", ["strawberry", "ariadne", "ariadne events", "strawberry legacy"])
+@pytest.mark.parametrize("name", ["strawberry", "strawberry legacy"])
 def test_in_process_applications_are_supported(name):
     """Without a socket."""
     stream = Client(apps()[name]).subscribe(

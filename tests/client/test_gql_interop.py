@@ -96,12 +96,6 @@ def test_headers_beside_a_gql_client_are_refused(server):
         gqlnb.Client(client(server.url), token=Token("abc"))
 
 
-def test_error_locations_refer_to_the_original_document(server):
-    """Although gql prints documents before sending them."""
-    result = gqlnb.Client(client(server.url)).execute("# a comment\n\n{ hello\n      fail }")
-    assert result.errors[0]["locations"] == [{"line": 4, "column": 7}]
-
-
 # -- the other way
 
 

@@ -19,6 +19,7 @@ from tests.named_connections import forget_connection
 
 HELLO = "{ hello }"
 SECRET = "abcdefgh-1234"
+KEY = "c0ffee0123456789abcdef0123456789"
 
 
 @pytest.fixture
@@ -58,6 +59,7 @@ def test_all_options_are_pickled(server, monkeypatch, tmp_path):
     [
         (lambda url: Client(url, token=Token(SECRET)), "token='env:NAME'"),
         (lambda url: Client(f"{url}?api_key={SECRET}"), "passed as a value"),
+        (lambda url: Client(f"{url}/{KEY}"), "passed as a value"),
         (
             lambda url: Client(url, headers={"Cookie": Token(f"a={SECRET}", "")}),
             "headers={'X-Api-Key'",
@@ -73,7 +75,16 @@ def test_all_options_are_pickled(server, monkeypatch, tmp_path):
         ),
     ],
     ids=[
-        *("token", "address", "cookie", "schema", "adopted schema", "ASGI application", "options"),
+        *(
+            "token",
+            "address",
+            "path",
+            "cookie",
+            "schema",
+            "adopted schema",
+            "ASGI application",
+            "options",
+        ),
         *("function", "context"),
     ],
 )

@@ -131,17 +131,11 @@ def test_an_empty_diff_is_one_sentence():
     assert list(same) == []
 
 
-@pytest.mark.parametrize(
-    ("after", "said"),
-    [
-        ("type Query { a(b: Int): Int }", "1 dangerous change in"),
-        ("type Query { a(b: Int): String }", "1 breaking change and 1 dangerous change in"),
-    ],
-)
-def test_changes_are_counted_in_the_summary(after, said):
+def test_changes_are_counted_in_the_summary():
     """With singular and plural."""
-    found = changes(before="type Query { a: Int }", after=after)
-    assert repr(found).startswith(f"{said} the schema of https://api.example/. None of them touch")
+    found = changes(before="type Query { a: Int }", after="type Query { a(b: Int): String }")
+    said = "1 breaking change and 1 dangerous change in the schema of https://api.example/. None of"
+    assert repr(found).startswith(f"{said} them touch")
 
 
 def test_a_long_diff_is_truncated():
@@ -356,13 +350,6 @@ def test_diff_takes_schemas_of_any_kind(tmp_path):
         for old in [*kinds, build_schema(OLD_SDL)]:
             assert len(gqlnb.diff(old, NEW_SDL)) == len(DIFF)
         assert client.sdl == print_schema(build_schema(OLD_SDL))
-
-
-def test_diff_names_the_documents_that_break():
-    """With their errors; the changes that touch them come first."""
-    found = gqlnb.diff(OLD_SDL, NEW_SDL, documents=["query Sum { b }", "query Fine { a }"])
-    assert list(found.broken) == ["Sum"]
-    assert found[0].touches == ("Sum",)
 
 
 @pytest.mark.parametrize("old", ["missing.graphql", "nowhere", "type Query {", 3])

@@ -133,7 +133,6 @@ def test_an_awaited_application_can_be_cancelled():
     "headers",
     [
         {"X": None},
-        {"X": 5},
         {"X": b"bytes"},
         {"X": "a\r\nY: b"},
         {"X": "\u20ac"},
@@ -143,7 +142,6 @@ def test_an_awaited_application_can_be_cancelled():
         {None: "c"},
         {"X\n": "c"},
         "x",
-        ["X"],
         5,
     ],
 )
@@ -330,7 +328,7 @@ def test_a_password_in_an_address_is_refused_and_not_shown(url):
     """It would be ignored, or saved with the notebook."""
     with pytest.raises(TargetError) as caught:
         Client(url)
-    assert SECRET not in str(caught.value)
+    assert SECRET not in describe_frames(caught.value)
     if "@host/graphql" in url and url.startswith("http"):
         assert "token= or headers=" in str(caught.value)
 
@@ -447,8 +445,6 @@ def test_reprs_of_secrets_have_only_names(canned):
         pytest.param(
             lambda: gqlnb.serve(gqlnb.reference_schema(), port=0, token=f"{SECRET}x"), id="serve"
         ),
-        pytest.param(lambda: Client(f"http://me:{SECRET}@h/"), id="password"),
-        pytest.param(lambda: Client(f"h/?key={SECRET}"), id="address"),
         pytest.param(lambda: gqlnb.connect(f"me:{SECRET}@h"), id="name"),
         pytest.param(lambda: Client("demo", headers={"a b": SECRET}), id="header"),
         pytest.param(lambda: Client("http://h/", headers={"X-Key": SECRET}), id="header text"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import pickle
 import traceback
 
 import pytest
@@ -88,13 +87,6 @@ def test_an_ordinary_path_is_shown(segment):
     url = f"https://example.org/{segment}/graphql"
     assert credentials.strip_url(url) == url
     assert credentials.find_secret_segments(url) == []
-
-
-def test_a_key_in_the_path_is_not_pickled():
-    """It was given by value."""
-    client = Client(f"https://example.org/v1/{KEYS['hexadecimal']}/graphql")
-    with pytest.raises(TypeError, match="passed as a value"):
-        pickle.dumps(client)
 
 
 def test_a_key_in_the_address_of_the_variable_is_hidden(monkeypatch):

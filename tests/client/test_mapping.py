@@ -261,10 +261,15 @@ def test_a_thousand_rows_are_inserted_in_batches(client, site):
     ]
 
 
-def test_a_refused_batch_has_no_row():
-    """Values beside the list of the others are columns, such as Hasura's number of rows."""
+def test_a_batch_is_named_by_its_rows():
+    """A refused one beside others, which have columns for what is beside their rows, as of Hasura.
+
+    A wrong row is named before anything is sent.
+    """
+    calls = []
 
     def insert(root, args, context):
+        calls.append(args)
         names = fail("no b") if "b" in args["names"] else args["names"]
         return {"affected_rows": len(names), "returning": names}
 
@@ -277,6 +282,9 @@ def test_a_refused_batch_has_no_row():
     assert frame.to_dict("records") == [
         {"first_row": 2, "last_row": 2, "insert.affected_rows": 1, "returning": "c"}
     ]
+    with pytest.raises(QueryError, match=r"Batch 1, whose \[0\] is row 2: .*at \[1\]"):
+        Client(schema).map(text, ["a", "b", "c", 3.5], batch_size=2)
+    assert len(calls) == 2
 
 
 def test_rows_may_be_input_objects(client, site):
@@ -527,32 +535,6 @@ ROWS = {
     1: {"any": "x", "kind": "B", "words": []},
     2: {"any": 3, "kind": "A", "sizes": []},
 }
-
-
-def test_a_batch_is_named_by_its_rows(site):
-    """A refused one beside others, and a wrong row before anything is sent."""
-    text = "mutation($rows: [NewUser!]!) { add(rows: $rows) { login } }"
-    rows = [{"login": f"u{at}"} for at in range(5)]
-    whole, failed = site.add, []
-
-    def add(root, args, context):
-        if args["rows"][0]["login"] == "u0":
-            failed.append(args)
-            fail("no")
-        return whole(root, args, context)
-
-    schema = Schema(SDL, {"Mutation": {"add": add}})
-    with pytest.warns(UserWarning, match="1 of 3 inputs"):
-        frame = Client(schema).map(text, rows, batch_size=2)
-    assert frame.to_dict("list") == {
-        "first_row": [2, 2, 4],
-        "last_row": [3, 3, 4],
-        "login": ["u2", "u3", "u4"],
-    }
-    rows[3] = {"login": 3.5}
-    with pytest.raises(QueryError, match=r"Batch 1, whose \[0\] is row 2: .*at \[1\]\.login"):
-        Client(schema).map(text, rows, batch_size=2)
-    assert len(failed) == 1
 
 
 def test_an_index_with_the_name_of_a_variable_is_mentioned(site):

@@ -254,13 +254,6 @@ def test_an_excerpt_is_masked_before_it_is_truncated(canned):
 
 FAILURES = {
     "closed": (Close(), "closed before an answer came"),
-    "cut": (json_answer({"data": {}}, Content_Length=500),
-        "it ended before the full body was received"),
-    "no http": (b"SSH-2.0-OpenSSH\r\n", "does not speak HTTP"),
-    "gzip": (b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 4\r\n\r\nnope",
-        "data do not match the Content-Encoding"),
-    "chunks": (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nnope",
-        "the response is incomplete|could not be read"),
     "redirect": (
         f"HTTP/1.1 302 Found\r\nLocation: ftp://u:{SECRET}@h/?key={SECRET}\r\n\r\n".encode(),
         "redirects to ftp://h/"),

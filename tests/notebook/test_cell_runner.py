@@ -107,7 +107,6 @@ def test_a_response_is_written_to_a_file(shell, suffix, read):
         ("-f none.graphql", ROWS, "the cell has a text of its own"),
         ("--operation Nope", "", "no saved cell has an operation of that name"),
         ("--operation Nope", "query A { hello }", "Unknown operation named 'Nope'"),
-        ("--paginat", ROWS, "unknown option '--paginat'"),
         ("--zzz", ROWS, "--record, --replay, --interact, --no-execute"),
         ("hello", ROWS, "'hello' is one word too many"),
         ("-o a b <<", ROWS, "two names for the output, 'b' and 'a'"),

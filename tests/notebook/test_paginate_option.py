@@ -103,7 +103,6 @@ def test_all_pages_are_merged_into_one_result(shell, wire, options, count, sent)
     [
         ("--max-results 5", TEXT, "Add --paginate"),
         ("--paginate --max-results 0", TEXT, "takes a whole number above 0, not '0'"),
-        ("--paginate --max-results -3", TEXT, "--max-results"),
         ("--paginate --max-results x", TEXT, "takes a whole number above 0, not 'x'"),
         ("--paginate --dry-run", TEXT, "--dry-run is about one request"),
         ("--paginate --profile", TEXT, "--profile is about one request"),

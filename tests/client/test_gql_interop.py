@@ -50,11 +50,9 @@ def client(url, secret=SECRET):
 
 
 def test_a_gql_client_sends_its_own_authentication(server):
-    """Variables and operation names are sent as usual."""
+    """In each call; tests/contract has its answers."""
     asked = gqlnb.Client(client(server.url))
     assert asked.execute("{ hello }").data == {"hello": "Hello world!"}
-    text = "query A($a: Int!) { add(a: $a) } query B { hello }"
-    assert asked.execute(text, {"a": 2}, operation="A").data == {"add": 3}
     assert asked.source == server.url
     assert "add" in asked.schema.query_type.fields
     assert asyncio.run(asked.aexecute("{ hello }")).data == {"hello": "Hello world!"}
@@ -62,13 +60,8 @@ def test_a_gql_client_sends_its_own_authentication(server):
 
 
 def test_failures_of_gql_are_raised_as_our_errors(server):
-    """Partial data are returned; refused requests raise without a gql exception as context."""
+    """Without a gql exception as context."""
     asked = gqlnb.Client(client(server.url))
-    result = asked.execute("{ hello fail }")
-    assert result["hello"] == "Hello world!"
-    assert result.errors[0]["path"] == ["fail"]
-    with pytest.raises(QueryError, match="Cannot query field 'helo'"):
-        asked.execute("{ helo }")
     with pytest.raises(GqlnbError, match="Bad credentials") as caught:
         gqlnb.Client(client(server.url, "wrong")).execute("{ hello }")
     assert (caught.value.__cause__, caught.value.__context__) == (None, None)

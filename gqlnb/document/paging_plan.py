@@ -22,6 +22,7 @@ from graphql import (
     is_enum_type,
     is_input_object_type,
     is_list_type,
+    is_required_argument,
     is_union_type,
     parse_value,
     print_ast,
@@ -324,7 +325,8 @@ class PagingPlan:
                 add_field(edges.inner, "cursor")
                 added = (below for below in edges.inner if below.added and below.name == "cursor")
                 self.added_counts.update(map(id, added))
-        if "last" not in declared:
+        left_out = [declared[name] for name in ("first", "after") if name in declared]
+        if "last" not in declared or any(map(is_required_argument, left_out)):
             return
         arguments = {n: node for n, node in first.arguments.items() if n not in {"first", "after"}}
         arguments["last"] = IntValueNode(value="1")

@@ -242,6 +242,7 @@ def check(world: World) -> str:
 @example(World("deep", 9, "equal", size=3, start=4, default=5))
 @example(World("strawberry django", 9, "equal", default=5, fault="hides"))
 @example(World("postgraphile", 10, size=10, start=4, most=5, default=5))
+@example(World("deep", 9, size=2, start=4, default=5, fault="overlaps"))
 @example(World("deep", 37, "equal", size=3, start=4, default=5))
 def test_a_complete_report_means_all_rows(world):
     """If rows may be missing, the report is incomplete."""

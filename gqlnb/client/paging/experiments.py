@@ -506,10 +506,7 @@ class RoleSearch:
             for value in (1, 2) if leaf.value is None else (leaf.value + 1,):
                 if self._is_spent:
                     return None
-                size = self._size
-                both = {} if size is None or size.value is not None else {size: self.length}
-                self._is_size_needed = bool(both)
-                other = yield from self._try({leaf: value, **both}, self.length)
+                other = yield from self._try_place(leaf, value)
                 if other is None:
                     break
                 if not other or other == self.rows:
@@ -522,6 +519,13 @@ class RoleSearch:
             if is_end or self._lower is not None:
                 return None
         return None
+
+    def _try_place(self, leaf: ArgumentLeaf, value: int) -> Steps[Rows | None]:
+        """Return the rows at a place, beside the size if the query has none."""
+        size = self._size
+        both = {} if size is None or size.value is not None else {size: self.length}
+        self._is_size_needed = bool(both)
+        return (yield from self._try({leaf: value, **both}, self.length))
 
     def _order_positions(self) -> list[ArgumentLeaf]:
         candidates = [
@@ -548,7 +552,7 @@ class RoleSearch:
         ambiguous = 1 if self._grown is None else LONGEST_AMBIGUOUS
         if self.length <= ambiguous and count_rows(other):
             return (yield from self._read_few_rows(leaf, value))
-        if self.length > 1 and begins_with(other, slice_rows(self.rows, 1)):
+        if (yield from self._is_shifted(leaf, value, other)):
             return (yield from self._read_shift(leaf, value, other))
         is_named = leaf.name in self._given or is_named_after(leaf.name, PLACE_WORDS)
         # Fewer rows of the only list, from its second on: a default size.
@@ -569,6 +573,16 @@ class RoleSearch:
         if is_long or (is_named and count_rows(other)):
             self._other_rows = self._other_rows or leaf.name
         return None
+
+    def _is_shifted(self, leaf: ArgumentLeaf, value: int, other: Rows) -> Steps[bool]:
+        """Return whether a larger value brought the rows from the second one on."""
+        if self.length == 1 or not begins_with(other, slice_rows(self.rows, 1)):
+            return False
+        if self.length > LONGEST_AMBIGUOUS or count_longest(other) != self.length:
+            return True
+        # One row that comes again may also be that of a next page which begins too early.
+        third = yield from self._try_place(leaf, value + 1)
+        return not third or begins_with(third, slice_rows(other, 1))
 
     def _is_length(self, leaf: ArgumentLeaf, value: int) -> Steps[bool]:
         """Return whether two larger values bring as many rows as they say, so that it is a size."""

@@ -27,6 +27,11 @@ REQUIRED = {
         '(first: 10, after: "")',
         "{ nodes { id } }",
     ),
+    "connection with a last row": (
+        "rows(first: Int!, after: String, last: Int): Edges! type Edge { node: Row! }",
+        "(first: 10)",
+        "{ edges { node { id } } }",
+    ),
     "input object": (
         f"rows(pagination: In!): Page! {PAGE_INPUT}",
         "(pagination: {page: 1, perPage: 10})",
@@ -62,7 +67,9 @@ def resolve_plain(args: Mapping[str, Any]) -> Any:
 def test_required_arguments_are_followed(name):
     sdl, arguments, selection = REQUIRED[name]
     resolve = resolve_plain if selection == "{ id }" else cut
-    assert_whole(fetch(sdl, resolve, f"{{ rows{arguments} {selection} }}"), range(60))
+    result = fetch(sdl, resolve, f"{{ rows{arguments} {selection} }}")
+    assert_whole(result, range(60))
+    assert result.report.requests <= 10  # none of which is refused
 
 
 @pytest.mark.parametrize("name", ["page number", "offset", "connection"])

@@ -691,7 +691,7 @@ def read_whole_number(value: JSON, kind: str = "") -> int | None:
 
 
 def _add_identifiers(found: SuspectList, pieces: list[EditableSelection]) -> None:
-    """Select an identifier and the type of rows, or of the nodes of edges."""
+    """Select an identifier and the type of rows, or of the nodes of edges, and their cursors."""
     nodes = [node for piece in pieces for node in group_by_key(piece.inner or ()).get("node", ())]
     for row in (*pieces, *nodes):
         name = find_identifier(row.kind)
@@ -703,6 +703,9 @@ def _add_identifiers(found: SuspectList, pieces: list[EditableSelection]) -> Non
         found.id_leaves = tuple(dict.fromkeys((*found.id_leaves, *added)))
         if is_abstract_type(row.kind):
             found.typename = add_field(row.inner, "__typename")
+    for edge in pieces if nodes else ():
+        if edge.inner is not None and "cursor" in getattr(edge.kind, "fields", {}):
+            add_field(edge.inner, "cursor")  # Twitch has no other
 
 
 def _add_counts(carrier: list[EditableSelection], lists: Collection[str]) -> Iterator[str]:

@@ -678,8 +678,10 @@ class RoleSearch:
             if not (leaf.is_number and is_named_after(leaf.name, SIZE_WORDS))
         ]
         beside = {path[-1] for path, _, middle in self._cursors if middle is None}
-        # Behind what looks like the end, rows follow only if there is a cursor of the next page.
-        cursors = [it for it in self._cursors[:3] if self._end is None or it[2] is None]
+        # Behind what looks like the end, rows follow only if something beside them says so, as a
+        # cursor of the next page.
+        is_end = self._end is not None and not (self._sign is not None and self._sign[1])
+        cursors = [it for it in self._cursors[:3] if not is_end or it[2] is None]
         leaves.sort(key=lambda e: (e.name not in beside, not is_named_after(e.name, CURSOR_WORDS)))
         half = self.length // 2
         for leaf in leaves[:2]:

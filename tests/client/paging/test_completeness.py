@@ -95,6 +95,15 @@ def test_lists_beside_the_edges_are_not_paged():
     assert result.report.requests == 1
 
 
+def test_the_cursors_of_edges_continue_a_connection_without_an_end_cursor():
+    """So it is in Twitch; they are selected for it."""
+    sdl = f"""items(first: Int, after: String): Items! {ITEM} type Info {{ hasNextPage: Boolean! }}
+    type Items {{ edges: [Edge!]! pageInfo: Info! }} type Edge {{ cursor: String! node: Item! }}"""
+    text = "{ items(first: 10) { edges { node { name } } } }"
+    result = fetch(sdl, lambda args: connect({**args, "first": min(args["first"], 15)}), text)
+    assert_whole(result, range(TOTAL))
+
+
 @pytest.mark.parametrize("name", ["nextToken", "cursor"])
 @pytest.mark.parametrize("empty", [{10, 15}, {0, 5}, range(TOTAL)])
 @pytest.mark.parametrize("is_member", [False, True])

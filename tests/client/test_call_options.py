@@ -29,6 +29,7 @@ from gqlnb import (
 )
 from tests.client.faults import Endpoint as FaultyEndpoint
 from tests.client.faults import json_answer, silent
+from tests.named_connections import forget_connection
 
 SDL = """
 type Query { hello: String rows(first: Int, after: String, least: Int, most: Int): RowConnection }
@@ -382,5 +383,7 @@ def test_a_variant_of_a_client_has_options_of_its_own(endpoint, client):
 def test_a_variant_is_pickled_with_its_options(monkeypatch):
     """The name of its connection alone would lose them."""
     monkeypatch.setenv("GH_TOKEN", "of-github")
-    copy = pickle.loads(pickle.dumps(connect("github").with_options(timeout=5, validate=False)))
+    client = connect("github")
+    copy = pickle.loads(pickle.dumps(client.with_options(timeout=5, validate=False)))
+    forget_connection("github")
     assert (copy._endpoint.options.timeout, copy._endpoint.options.validate) == (5, False)

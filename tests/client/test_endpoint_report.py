@@ -245,7 +245,7 @@ def test_kept_roles_spare_the_experiments(server, kept):
         "arguments": {
             "kind": "offset",
             "position": ["skip"],
-            "position_type": "Int!",
+            "position_type": "Int",
             "size": ["take"],
             "default_position": 0,
             "found_size": 40,

@@ -350,6 +350,7 @@ def test_editors_far_out_of_sight_are_given_up_and_come_back(show: Show) -> None
     widget.root.get_by_role("button", name="First", exact=True).click()
     expect(widget.query).to_contain_text("query First")
     expect(widget.answer).to_contain_text("Hello first!")
+    page.wait_for_timeout(1_000)  # the kernel is told of the tab a moment after it is shown
     notebook.rerun(2)  # of the tab that is chosen now
     expect(notebook.outputs(2)).to_contain_text("Hello first!")
     shown(notebook)

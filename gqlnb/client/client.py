@@ -1334,8 +1334,13 @@ class Client:
         1   antirez   antirez
         """
         parts = self._parts.with_options(token, headers, extensions, timeout, validate)
-        shape = {"path": path, "short": short, "explode": explode, "strict": strict}
-        options = MapOptions(operation, concurrency, batch_size, resume, shape)
+        options = MapOptions(
+            operation=operation,
+            concurrency=concurrency,
+            batch_size=batch_size,
+            resume=resume,
+            shape={"path": path, "short": short, "explode": explode, "strict": strict},
+        )
         run, *width = parts.start_map(text, inputs, variables, options)
         try:
             with Progress(progress, "Inputs") as bar, background.WorkerThreads() as threads:
@@ -1371,8 +1376,13 @@ class Client:
     ) -> MappedFrame:
         """Asynchronous version of :meth:`map`: the same parameters, result and errors."""
         parts = self._parts.with_options(token, headers, extensions, timeout, validate)
-        shape = {"path": path, "short": short, "explode": explode, "strict": strict}
-        options = MapOptions(operation, concurrency, batch_size, resume, shape)
+        options = MapOptions(
+            operation=operation,
+            concurrency=concurrency,
+            batch_size=batch_size,
+            resume=resume,
+            shape={"path": path, "short": short, "explode": explode, "strict": strict},
+        )
         with background.wake_loop():
             run, *width = await asyncio.to_thread(parts.start_map, text, inputs, variables, options)
         try:

@@ -200,7 +200,7 @@ class GqlTransport(_GqlnbTransport):
     def close(self) -> None:
         """Do nothing."""
 
-    def execute(self, request: GqlRequest, *, upload_files: bool = False) -> ExecutionResult:  # noqa: ARG002 - as of gql
+    def execute(self, request: GqlRequest, *, upload_files: bool = False) -> ExecutionResult:  # noqa: ARG002 - gql's signature
         """Execute a request of gql.
 
         Parameters
@@ -246,7 +246,7 @@ class AsyncGqlTransport(_GqlnbTransport):
     async def close(self) -> None:
         """Do nothing."""
 
-    async def execute(self, request: GqlRequest, *, upload_files: bool = False) -> ExecutionResult:  # noqa: ARG002 - as of gql
+    async def execute(self, request: GqlRequest, *, upload_files: bool = False) -> ExecutionResult:  # noqa: ARG002 - gql's signature
         """Asynchronous version of :meth:`GqlTransport.execute`.
 
         Parameters

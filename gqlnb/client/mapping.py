@@ -44,7 +44,7 @@ TAKES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MapOptions:
     """The options of :meth:`gqlnb.Client.map` beside those of every call.
 

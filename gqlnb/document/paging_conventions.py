@@ -361,9 +361,9 @@ class PageArguments(msgspec.Struct, frozen=True):
     quoted: frozenset[ArgumentPath] = frozenset()
     is_number: bool = False
 
-    def format_size(self, size: int) -> str:
-        """Return a size as a literal."""
-        return f'"{size}"' if self.size in self.quoted else str(size)
+    def format_number(self, path: ArgumentPath, number: int) -> str:
+        """Return a size, or an offset or page number, as a literal."""
+        return f'"{number}"' if path in self.quoted else str(number)
 
 
 def find_page_arguments(declared: GraphQLField, given: Mapping[str, object]) -> list[PageArguments]:
@@ -391,7 +391,7 @@ def find_page_arguments(declared: GraphQLField, given: Mapping[str, object]) -> 
         else:
             continue
         size, default_size = _choose_size(sizes, each.path, way, given)
-        if each.path != size and _is_optional(declared, each.path, size, given):
+        if each.path != size and _can_begin_by_size(declared, each.path, size, given):
             start = 0 if each.name in ZERO_BASED_NAMES else read_integer(each.default)
             type_ = str(get_nullable_type(each.type))
             found.append(PageArguments(way, each.path, type_, size, default_size, start))
@@ -446,7 +446,7 @@ def _choose_size(
     return ((), None) if chosen is None else (chosen.path, read_integer(chosen.default))
 
 
-def _is_optional(
+def _can_begin_by_size(
     declared: GraphQLField, position: ArgumentPath, size: ArgumentPath, given: Mapping[str, object]
 ) -> bool:
     """Return whether the first page can be requested by its size alone."""

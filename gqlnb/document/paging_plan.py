@@ -629,12 +629,13 @@ class PagingPlan:
             arguments = field.arguments
             path, first = arguments.position, arguments.default_position
             for selection in field.carriers if arguments.size else ():
-                values = {arguments.size: arguments.format_size(size)}
+                values = {arguments.size: arguments.format_number(arguments.size, size)}
                 # A new input object needs its other members: Open Targets has
                 # `page: {index: Int!, size: Int!}`.
                 is_new = len(path) > 1 and self._read_node(selection, str(path[0])) is None
-                if is_new and first is not None and path[0] == arguments.size[0]:
-                    values[path] = str(first)
+                has_both = path[:-1] == arguments.size[:-1] and field.kind != "cursor"
+                if is_new and has_both and first is not None:
+                    values[path] = arguments.format_number(path, first)
                 edits[id(selection)] = self._build_edit(selection, values)
         return edits
 
@@ -646,7 +647,7 @@ class PagingPlan:
         place = json.dumps(turn.position) if self.schema is None else f"${ADDED_PREFIX}c{number}"
         values = {arguments.position: place}
         if arguments.size and turn.size is not None:
-            values[arguments.size] = arguments.format_size(turn.size)
+            values[arguments.size] = arguments.format_number(arguments.size, turn.size)
         edit = self._build_edit(selection, values)
         for name in selection.arguments:
             if name not in edit and is_position(selection.declared, name):

@@ -385,8 +385,7 @@ def collect_sizes(
             leaves = []
         sizes.untried.extend(format_argument(it.path) for it in leaves if _is_untried(it))
         for name, value in given.items():
-            if normalize_name(name) not in PAGE_NAMES:  # one row of page 1 reaches nothing
-                sizes.numbers.extend(_iterate_numbers(name, value))
+            sizes.numbers.extend(_iterate_numbers(name, value))
         # Services that build the schema from classes use their defaults without the object.
         sizes.numbers.extend(
             (format_argument(it.path), it.value)
@@ -417,5 +416,7 @@ def _iterate_numbers(name: str, value: object) -> Iterator[tuple[str, int]]:
     if isinstance(value, dict):
         for member, inner in value.items():
             yield from _iterate_numbers(f"{name}.{member}", inner)
-    elif (number := read_whole_number(value)) is not None:
-        yield name, number
+        return
+    number = read_whole_number(value)
+    if number is not None and normalize_name(name.rpartition(".")[2]) not in PAGE_NAMES:
+        yield name, number  # page 1 may have one row

@@ -159,6 +159,14 @@ def test_identifiers_and_the_first_page_are_no_sizes(ids):
         assert frame.attrs["completeness"] == "complete: no sign suggests that rows are missing"
 
 
+def test_a_reached_size_beside_the_number_of_a_page_is_unknown():
+    """Open Targets has `page: {index: Int!, size: Int!}`."""
+    sdl = "type Query { rows(page: Page): [Int!] } input Page { index: Int! size: Int! }"
+    client = Client(Schema(sdl, {"Query": {"rows": lambda *_: [1, 2, 3]}}))
+    frame = client.frame("{ rows(page: {index: 0, size: 3}) }")
+    assert frame.attrs["completeness"] == "unknown: `page.size: 3` is reached"
+
+
 def test_a_default_that_is_no_value_of_its_type_is_none():
     """sqlmodel-graphql 0.14 writes Python's None in introspection as it is."""
     sdl = "type Query { rows(limit: Int): [Int!] }"

@@ -532,8 +532,8 @@ class EndEvidence:
 
         Some services count the items of the page: commercetools by `count`, beside `total`. Others
         leave out those `received` in the pages before: graphql-db 1.0 counts behind the cursor.
-        Nor is a count of a page that is less than the `got` items a total. AniList counts 5,000
-        until the last page, which has the number of all.
+        Nor is a count of a page that is less than the `got` items a total. By its
+        users' reports AniList counts 5,000 until the last page, which has the number of all.
         """
         if self.total == total + received:
             return False

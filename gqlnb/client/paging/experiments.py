@@ -532,6 +532,7 @@ class RoleSearch:
             leaf
             for leaf in self._numbers
             if leaf is not self._size and self._given.get(leaf.name) != "size"
+            if self._is_sent_with_size(leaf)
             if leaf.name in self._given or not self._is_of_rows(leaf)
         ]
         return sorted(
@@ -543,6 +544,11 @@ class RoleSearch:
                 leaf.value is None,
             ),
         )
+
+    def _is_sent_with_size(self, leaf: ArgumentLeaf) -> bool:
+        """Return whether what an argument requires beside it can be a size at most."""
+        size = next(iter(leaf.required), ()) if self._size is None else self._size.path
+        return {*leaf.required} <= {size}
 
     def _read_position(self, leaf: ArgumentLeaf, value: int, other: Rows) -> Steps[Finding | None]:
         """Return the role of an argument by the rows that its value brought; None for no role."""
@@ -675,6 +681,7 @@ class RoleSearch:
             leaf
             for leaf in self._leaves
             if leaf.value is None and leaf is not self._size and leaf not in self._refuted
+            if self._is_sent_with_size(leaf)
             if not (leaf.is_number and is_named_after(leaf.name, SIZE_WORDS))
         ]
         beside = {path[-1] for path, _, middle in self._cursors if middle is None}
@@ -692,7 +699,8 @@ class RoleSearch:
                 if leaf.is_number and not re.fullmatch(r"-?\d+", str(cursor)):
                     continue
                 self._tried_cursors.add(leaf)
-                other = yield from self._try({leaf: int(cursor) if leaf.is_number else cursor})
+                sent = int(cursor) if leaf.is_number else cursor
+                other = yield from self._try({leaf: sent}, self.length)
                 # A page that repeats an argument has the value that was sent.
                 is_new = leaf.name == path[-1] and self._new_texts.get(path) != cursor
                 is_likely = is_new or is_named_after(leaf.name, CURSOR_WORDS)
@@ -799,11 +807,8 @@ class RoleSearch:
     # -- shared
 
     def _try(self, values: Mapping[ArgumentLeaf, int | str], fill: int = 0) -> Steps[Rows | None]:
-        needed = {
-            msgspec.structs.replace(leaf, path=path): fill
-            for leaf in values
-            for path in leaf.required
-        }
+        required = {path for leaf in values for path in leaf.required}
+        needed = {leaf: fill for leaf in self._leaves if leaf.path in required}
         data, self._refusal = yield {**needed, **values}
         rows = None if data is None else self.suspect.read_rows(data)
         self._new_counts = {} if data is None else self.suspect.read_counts(data)

@@ -100,3 +100,34 @@ def test_new_input_objects_of_lists_in_rows_have_all_required_members():
     result = fetch(sdl, find, "{ owners { id rows { rows { id } } } }", types)
     assert [len(owner["rows"]["rows"]) for owner in result.data["owners"]] == [60] * 3
     assert result.report.complete
+
+
+@pytest.mark.parametrize("mark", ["", "!"])
+def test_a_cursor_in_a_new_input_object_stands_beside_its_size(mark):
+    """The first page has the size alone, and no request is refused for what the other lacks."""
+    sdl = f"""rows(opts: In): Page! type Page {{ rows: [Row!]! marker: String }}
+    input In {{ most: Int{mark} marker: String }}"""
+
+    def resolve(args: Mapping[str, Any]) -> Any:
+        given = args.get("opts") or {}
+        start, size = int(given.get("marker") or 0), min(given.get("most") or 10, 50)
+        return {
+            "rows": ROWS[start : start + size],
+            "marker": str(start + size) if start + size < len(ROWS) else None,
+        }
+
+    result = fetch(sdl, resolve, "{ rows { rows { id } } }")
+    assert_whole(result, range(60))
+    assert result.report.requests <= 8
+
+
+def test_a_cursor_of_several_members_is_doubtful():
+    """What else it requires is not known."""
+    sdl = """rows(first: Int, after: In): Page! type Page { rows: [Row!]! }
+    input In { id: ID! rank: Int! }"""
+
+    def resolve(args: Mapping[str, Any]) -> Any:
+        start = int(args["after"]["id"]) + 1 if args.get("after") else 0
+        return {"rows": ROWS[start : start + min(args.get("first") or 20, 30)]}
+
+    assert not fetch(sdl, resolve, "{ rows { rows { id } } }").report.complete

@@ -59,7 +59,8 @@ def run_kernel(*cells: str) -> Iterator[Kernel]:
     kernel = Kernel()
     try:
         for cell in cells:
-            assert kernel.run(cell) == []
+            outputs = kernel.run(cell)
+            assert outputs == [], outputs
         yield kernel
     finally:
         kernel.client.stop_channels()

@@ -233,6 +233,11 @@ class Crawler:
         if self._left <= 0:
             self._skip_verification()
             return []
+        if self._experiments.new_plan is None and (larger := self._choose_larger_sizes()):
+            sizes = {**self._sizes.list_edits(), **larger}
+            return [
+                PageRequest(*self._plan.write_first_request(sizes), is_trial=True, larger=larger)
+            ]
         if self._experiments.trial is not None:
             written = self._plan.write_trial(*self._experiments.trial, self._sizes.list_edits())
             return [PageRequest(*written, is_trial=True)]
@@ -376,12 +381,7 @@ class Crawler:
         """Process the answer to a request."""
         self._unanswered.pop(request, None)
         self.requests += request.sent
-        if request.is_trial:
-            # Errors of values in the rows that the first answer has, too, refuse nothing.
-            known = {*map(read_error_fields, self._errors)} - {()}
-            is_refused = not known.issuperset(map(read_error_fields, result.errors))
-            data = None if is_refused else result.data
-            self._experiments.advance(data, list_messages_of(result.errors))
+        if request.is_trial and not self._add_trial(request, result):
             return
         if (cached_at := getattr(result.response, "cached_at", None)) is not None:
             self._cached_at.append(cached_at)
@@ -415,6 +415,17 @@ class Crawler:
             self._add_pages(request, result)
         else:
             self._begin_data(result)
+
+    def _add_trial(self, request: PageRequest, result: Result) -> bool:
+        """Process the answer to an experiment; return whether to begin again with it."""
+        # Errors of values in the rows that the first answer has, too, refuse nothing.
+        known = {*map(read_error_fields, self._errors)} - {()}
+        is_refused = not known.issuperset(map(read_error_fields, result.errors))
+        data, messages = None if is_refused else result.data, list_messages_of(result.errors)
+        if request.larger:
+            return self._take_larger(request.larger, data, messages)
+        self._experiments.advance(data, messages)
+        return False
 
     def _add_pages(self, request: PageRequest, result: Result) -> None:
         """Process the pages of an answer in their order; keep those that came early."""
@@ -905,6 +916,44 @@ class Crawler:
         sizes.halve(request.scale)
         return True
 
+    # -- larger lists in rows
+
+    def _choose_larger_sizes(self) -> dict[PagedField, int]:
+        """Return larger sizes for lists in rows that go on and cannot be requested again.
+
+        The first pages of the outermost lists are then requested again. So are lists that have
+        together as many rows as one of them may have, which tells whether they were cut together.
+        """
+        is_first = self._round == 0 and self._keep and not self._is_plain
+        if not (is_first and self._has_roles and self.limits.experiments):
+            return {}
+        fields = {
+            cursor.field for cursor in (*self._stopped, *self._undecided) if cursor.unreachable
+        }
+        fields |= {field for field, limit in self._shared_limits.items() if limit.is_likely}
+        return self._sizes.enlarge({field: len(find_pages(self.data, field)) for field in fields})
+
+    def _take_larger(
+        self, larger: Mapping[PagedField, int], data: object, messages: Iterable[str]
+    ) -> bool:
+        """Begin again with the answer to larger sizes, unless they were refused or cost rows."""
+        before = sum(count_first_rows(self.data, field) for field in larger)
+        after = sum(count_first_rows(data, field) for field in larger)
+        is_taken = isinstance(data, dict) and after >= before
+        if is_taken:
+            sizes = self._sizes
+            self._start(self._plan)
+            self._sizes = sizes
+            sizes.base_sizes.update(larger)
+        for field, size in larger.items():
+            if after <= before:
+                self._sizes.refuse_size(field, size, messages)
+            if is_taken:
+                shown = format_argument(field.arguments.size)
+                remark = f"{field.name}: the lists were requested with `{shown}: {size}`."
+                self._remarks[remark] = None
+        return is_taken
+
     # -- experiments
 
     def _note_kept(self, name: str, written: str) -> None:
@@ -915,7 +964,9 @@ class Crawler:
         """Process the failure of an experiment; stop all where the endpoint needs a rest."""
         if not request.is_trial:
             return False
-        if isinstance(error, QueryError | ReplayError) or is_overload(error):
+        if request.larger:
+            self._take_larger(request.larger, None, list_messages(error))
+        elif isinstance(error, QueryError | ReplayError) or is_overload(error):
             self._experiments.advance(None, list_messages(error))
         else:
             self._experiments.end(f"the experiments ended: {sanitize_text(error, 200)}")
@@ -1089,6 +1140,18 @@ class Crawler:
             min(self._cached_at, default=None),
             tuple(self._kept),
         )
+
+
+def find_pages(data: object, field: PagedField) -> list[dict[str, Any]]:
+    """Return the pages of a field in the first answer."""
+    holders = [data] if field.outer is None else find_pages(data, field.outer)
+    return [page for holder in holders for _, page in find_lists(holder, field)]
+
+
+def count_first_rows(data: object, field: PagedField) -> int:
+    """Return the number of rows in the pages of a field in the first answer."""
+    pages = find_pages(data, field)
+    return sum(len(page.get(items.key) or ()) for page in pages for items in field.items)
 
 
 def explain_loss(error: Mapping[str, Any]) -> str:

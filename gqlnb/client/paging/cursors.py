@@ -998,6 +998,8 @@ class PageRequest:
         Bytes and seconds of its answer.
     is_trial
         Whether it is an experiment.
+    larger
+        The sizes of lists in rows that a first request tries.
     """
 
     text: str
@@ -1010,6 +1012,7 @@ class PageRequest:
     operation: str | None = None
     cost: tuple[int, float] = (0, 0.0)
     is_trial: bool = False
+    larger: Mapping[PagedField, int] = dataclasses.field(default_factory=dict)
 
 
 def move_errors(

@@ -253,6 +253,7 @@ class RoleSearch:
         self._is_size_needed = False  # CAP ignores `skip` without `top`
         self._is_shared = False  # whether all lists have together as many rows as a size allows
         self._is_unstable = False
+        self._has_moved = False  # whether what is no size brought other rows
         self._is_mixed = False  # whether rows came again in another order, or among others
         self._lower: tuple[ArgumentLeaf, int] | None = None  # a lower bound, and its first value
         self._end: str | None = None  # the evidence that nothing follows
@@ -432,6 +433,7 @@ class RoleSearch:
     def _refute(self, leaf: ArgumentLeaf, rows: Rows) -> None:
         self._refuted.add(leaf)
         came_again = collect_rows(self.rows) & collect_rows(rows)
+        self._has_moved |= rows != self.rows
         self._is_mixed |= bool(came_again) and rows != self.rows
 
     def _grow(self) -> Steps[Finding]:
@@ -500,6 +502,7 @@ class RoleSearch:
         """Find the argument by which one more shifts the rows by one, or brings the next ones."""
         # Equal rows without an identifier look shifted by any number.
         if any(len(rows) > 2 and rows[1:] == rows[:-1] for rows in self.rows.values()):
+            self._is_unclear = self._has_moved
             return None
         for leaf in self._order_positions()[:3]:
             other: Rows | None = None
@@ -788,7 +791,8 @@ class RoleSearch:
                 what = "has no value" if is_size else "is reached"
                 yield Finding(f"`{leaf.name}` {what}, and no other value was answered")
         evidence = f"`{reached.name}` is not a size" if reached is not None else NOTHING_MOVES
-        yield Finding(evidence, is_complete=True)
+        evidence += ", but its rows look alike" if self._is_unclear else ""
+        yield Finding(evidence, is_complete=not self._is_unclear)
 
     @property
     def _has_untried_cursor(self) -> bool:

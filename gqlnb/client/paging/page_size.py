@@ -157,6 +157,25 @@ class PageSizes:
 
     # -- growing
 
+    def enlarge(self, lists: Mapping[PagedField, int]) -> dict[PagedField, int]:
+        """Return larger sizes for the first pages of fields, by the number of their lists."""
+        larger = {}
+        for field, together in lists.items():
+            base, written = self.base_sizes.get(field), self._text_sizes[field]
+            if not self._grows or field in self._fixed or not field.arguments.size:
+                continue
+            if field not in self.base_sizes or (written or 1) < 0:
+                continue
+            size = min(
+                DEFAULT_PAGE_SIZE if (base := base or 1) < DEFAULT_PAGE_SIZE else base * GROWTH,
+                LARGEST_PAGE // together,
+                self._limits.get(field, LARGEST_PAGE),
+                self._endpoint_maximum or LARGEST_PAGE,
+            )
+            if size > (base or 1):
+                larger[field] = size
+        return larger
+
     def next_size(self, cursor: ListCursor, together: int = 1) -> int | None:
         """Return the size of a list's next page.
 

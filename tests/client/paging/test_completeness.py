@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from functools import partial
+from sys import maxsize
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -741,24 +742,30 @@ def test_a_cursor_in_an_input_object_is_sent_as_a_variable(count, after, start):
     assert_whole(result, range(start, TOTAL))
 
 
-@pytest.mark.parametrize(
-    ("lengths", "complete"),
-    [
-        *[([3, 8, 10], False), ([3, 8, 9], False), ([3, 8, 8], True), ([3, 8, 11], True)],
-        *[([20, 0, 0], False), ([21, 0], False), ([20, 2], True), ([21], True)],
-    ],
-)
-def test_lists_that_were_cut_together_are_reported(lengths, complete):
+@pytest.mark.parametrize("most", [None, 100, 20])
+@pytest.mark.parametrize("lengths", [[35, 30, 40], [20, 0, 3], [3, 8, 9], [2, 8, 11], [3, 8]])
+def test_lists_that_are_cut_together_are_requested_with_a_larger_size(lengths, most):
     """A limit of the query for all objects leaves its number of rows, or one more.
 
     strawberry-sqlalchemy-mapper gives them all to the first object.
     """
+
+    def cut(owner: Any, args: Any, _: Any) -> Any:
+        size = args["paging"]["first"]
+        if size > (most or size):
+            fail(f"At most {most} rows.")
+        left = max(0, size - sum(lengths[: owner["id"]])) if most else lengths[owner["id"]]
+        return connect_items(ITEMS[: min(left, lengths[owner["id"]])], args)
+
     text = "{ owners { id items(paging: {first: 20}) { edges { node { id } } } } }"
     owners = [{"id": n} for n in range(len(lengths))]
-    items = {"items": lambda root, args, _: connect_items(ITEMS[: lengths[root["id"]]], args)}
-    result = fetch(NESTJS, lambda _: owners, text, {"Owner": items})
-    assert result.report.complete == (complete and len(lengths) > 1)
-    assert any("cut them" in doubt for doubt in result.report.doubts) == (not complete)
+    result = fetch(NESTJS, lambda _: owners, text, {"Owner": {"items": cut}})
+    got = [len(owner["items"]["edges"]) for owner in result.data["owners"]]
+    is_whole = most is None or sum(lengths) <= most
+    assert got == lengths or not is_whole
+    is_sure = sum(lengths) < (most or maxsize)
+    assert result.report.complete == is_sure
+    assert any("cut them" in doubt for doubt in result.report.doubts) == (not is_sure)
 
 
 @pytest.mark.parametrize("follow", ["all", ()])
@@ -907,7 +914,7 @@ def fetch_owned(root: str, sdl: str, fields: str = "id", prefix: str = "") -> An
 
     def page(board: Any, args: Mapping[str, Any], _: Any) -> dict[str, Any]:
         begin, length = int(args.get("cursor") or 0), lengths[board["id"].removeprefix(prefix)]
-        end = min(length, begin + args["limit"])
+        end = min(length, begin + min(10, args["limit"]))
         cursor = str(end) if end < length else None
         return {"items": [{"id": f"r{n}"} for n in range(begin, end)], "cursor": cursor}
 
@@ -960,7 +967,9 @@ def test_objects_are_requested_again_in_an_object_of_the_root(field, key, got):
         return [runs[n] for n in value] if key == "ids" else runs[int(str(value)[-1])]
 
     rows = {
-        "rows": lambda _, args, __: build_page(build_rows(57), args.get("after"), args["first"])
+        "rows": lambda _, args, __: build_page(
+            build_rows(57), args.get("after"), min(10, args["first"])
+        )
     }
     base = {"all": lambda *_: runs, field.partition("(")[0]: find}
     text = "{ rdb { all { name rows(first: 10) { nodes { id } } } } }"

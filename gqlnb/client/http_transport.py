@@ -438,18 +438,26 @@ class HttpTransport:
     def _exchange(
         self, body: Body, url: str, *, secrets: Mapping[str, str], call: Call, asks: bool
     ) -> Response:
-        """Send a request; if a reused connection turns out to be closed, send it once more."""
+        """Send a request, and read its response."""
         own = body.headers if isinstance(body, MultipartBody) else {}
         headers = {**build_fixed_headers(), **own, **secrets}
+
+        def ask() -> Response:
+            response = self.read_answer(self.open_answer(url, body, call, headers))
+            if self.observe is not None:
+                self.observe(url, headers, body, response)
+            return response
+
         # Queries alone: the endpoint may have read the request before it closed.
         may_repeat = asks and getattr(body, "is_repeatable", True)
+        return self._ask_again(ask, call, may_repeat=may_repeat)
+
+    def _ask_again(self, ask: Callable[[], Response], call: Call, *, may_repeat: bool) -> Response:
+        """Return an answer; if a reused connection turns out to be closed, ask once more."""
         for is_last in (False, True):
             try:
                 with enter_call(call):
-                    response = self.read_answer(self.open_answer(url, body, call, headers))
-                if self.observe is not None:
-                    self.observe(url, headers, body, response)
-                return response  # noqa: TRY300 - an observer that fails is reported too
+                    return ask()
             except Exception as error:
                 from gqlnb.client.http_route import is_broken, is_unsent
 
@@ -497,13 +505,16 @@ class HttpTransport:
             if not body:
                 url, method = f"{url}{'&' if '?' in url else '?'}{query}", "GET"
                 del headers["Content-Type"]
-            with enter_call(call):
+
+            def ask() -> Response:
                 route = self._connections.get_route()
                 answer = route.post(url, body, headers, call, method=method)
                 if not head_only:
-                    return self.credentials.redact_echoes(self.read_answer(answer))
+                    return self.read_answer(answer)
                 answer.close()
-                return self.credentials.redact_echoes(Response(answer.status, read_head(answer)))
+                return Response(answer.status, read_head(answer))
+
+            return self.credentials.redact_echoes(self._ask_again(ask, call, may_repeat=True))
         except BaseException as error:  # noqa: BLE001 - every frame is hidden
             raise self.convert_failure(error, call, changes=False) from None
 

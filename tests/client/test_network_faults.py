@@ -27,6 +27,8 @@ from gqlnb import (
     Token,
     TransportError,
 )
+from gqlnb.client.credentials import Credentials
+from gqlnb.client.http_transport import HttpTransport
 from tests.client.faults import (
     Close,
     Reset,
@@ -452,6 +454,15 @@ def test_a_stale_connection_is_replaced(endpoint, ask, idle):
     if idle == "noticed":
         server.hang_up()
     assert ask(made, "{ hello }").data == HI["data"]
+    assert server.connections == 2
+
+
+def test_a_probe_on_a_stale_connection_is_sent_again(endpoint):
+    """A server may close a connection while ``describe`` sends its next question on it."""
+    server = endpoint(OK, Close(), OK)
+    transport = HttpTransport(server.url, Credentials(None, {}))
+    assert transport.probe(query="query={hello}").status == 200
+    assert transport.probe(query="query={hello}").status == 200
     assert server.connections == 2
 
 

@@ -246,6 +246,7 @@ def check(world: World) -> str:
 @example(World("postgraphile", 10, size=10, start=4, most=5, default=5))
 @example(World("deep", 9, size=2, start=4, default=5, fault="overlaps"))
 @example(World("pages from 0", 9, "twice", size=3, start=4, default=5))
+@example(World("pages from 0", 4, "equal", size=1, default=5))
 @example(World("deep", 37, "equal", size=3, start=4, default=5))
 def test_a_complete_report_means_all_rows(world):
     """If rows may be missing, the report is incomplete."""

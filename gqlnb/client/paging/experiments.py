@@ -607,10 +607,9 @@ class RoleSearch:
         They are the same for pages of one row, and so are pages of two rows that overlap.
         """
         size, grown = self._size, self._grown
-        # Rows that look alike come again on other pages, too; so may the one row of a later page.
-        is_later = self.length == 1 and leaf.is_written and (leaf.value or 0) > 1
+        # Rows that look alike come again on other pages, too; so may the one row of a page.
         has_twins = not have_distinct_rows(grown or {})
-        self._is_unclear = has_twins or (is_later and not self.suspect.ids)
+        self._is_unclear = has_twins or (self.length == 1 and not self.suspect.ids)
         if size is not None and grown is not None and not self._is_unclear:
             other = yield from self._try({size: self._grown_size, leaf: value})
             if other and begins_with(other, slice_rows(grown, 1)):

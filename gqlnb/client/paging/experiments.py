@@ -614,7 +614,8 @@ class RoleSearch:
             other = yield from self._try({size: self._grown_size, leaf: value})
             if other and begins_with(other, slice_rows(grown, 1)):
                 return self._build_finding("offset", leaf, value - 1)
-            if other and count_rows(other) and are_disjoint(grown, other):
+            # Without rows it is the page behind a larger first one; a filter would bring the same.
+            if other is not None and are_disjoint(grown, other):
                 return self._build_finding("page", leaf, value - 1)
         self._other_rows = self._other_rows or leaf.name
         return None

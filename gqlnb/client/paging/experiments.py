@@ -607,13 +607,17 @@ class RoleSearch:
         They are the same for pages of one row, and so are pages of two rows that overlap.
         """
         size, grown = self._size, self._grown
-        # Rows that look alike come again on other pages, too; so may the one row of a page.
+        # Rows that look alike come again on other pages, too; so may the one row of a later page.
+        is_later = self.length == 1 and leaf.is_written and (leaf.value or 0) > 1
         has_twins = not have_distinct_rows(grown or {})
-        self._is_unclear = has_twins or (self.length == 1 and not self.suspect.ids)
+        self._is_unclear = has_twins or (is_later and not self.suspect.ids)
         if size is not None and grown is not None and not self._is_unclear:
             other = yield from self._try({size: self._grown_size, leaf: value})
             if other and begins_with(other, slice_rows(grown, 1)):
-                return self._build_finding("offset", leaf, value - 1)
+                third = slice_rows(other, 1, 1 + self.length)
+                if self.suspect.ids or (yield from self._try_place(leaf, value + 1)) == third:
+                    return self._build_finding("offset", leaf, value - 1)
+                self._is_unclear = True
             # Without rows it is the page behind a larger first one; a filter would bring the same.
             if other is not None and are_disjoint(grown, other):
                 return self._build_finding("page", leaf, value - 1)

@@ -248,6 +248,7 @@ def check(world: World) -> str:
 @example(World("pages from 0", 9, "twice", size=3, start=4, default=5))
 @example(World("pages from 0", 4, "equal", size=1, default=5))
 @example(World("directus", 3, "none", size=1, default=5, lookup="pair"))
+@example(World("deep", 10, "equal", size=2, start=4, default=5))
 @example(World("pages from 0", 3, size=2, default=5, lookup="node"))
 @example(World("deep", 37, "equal", size=3, start=4, default=5))
 def test_a_complete_report_means_all_rows(world):

@@ -771,7 +771,9 @@ class RoleSearch:
         if self.larger_count is not None:
             name, count = self.larger_count, self.counts[self.larger_count]
             yield Finding(f"`{name}` counts {count}, and {length} rows came")
-        if self._end is not None and (self._is_end_proved or not self._has_usual_length):
+        # Without identifiers the same rows may also be those of another page, which look alike.
+        is_unclear = self._has_usual_length or (other is not None and not self.suspect.ids)
+        if self._end is not None and (self._is_end_proved or not is_unclear):
             yield Finding(self._end, is_complete=True, is_of_size=size is not None)
         if other is not None:
             says = f"paging={{{other!r}: 'page'}} or paging={{{other!r}: 'filter'}} says so"

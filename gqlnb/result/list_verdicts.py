@@ -190,7 +190,10 @@ def _judge(
     zero = next(zeros, None) if rows <= 1 else None  # Strapi has one row for it
     if zero is not None and (sign is None or sign.is_weak):
         return Verdict("unknown", f"the query has `{zero}: 0`")
-    if sign is not None:
+    # graphene-sqlalchemy-auto's `limit` cuts the rows of which the Relay connection then pages all.
+    is_relay = "first" in [*sizes.untried, *(name for name, _ in sizes.numbers)]
+    is_own = reached is None or reached in ("first", "last") or not is_limit_name(reached)
+    if sign is not None and not (is_relay and not is_own and sign.is_weak):
         return sign
     if reached is not None:
         return Verdict("unknown", f"`{reached}: {rows}` is reached")

@@ -167,6 +167,29 @@ def test_a_reached_size_beside_the_number_of_a_page_is_unknown():
     assert frame.attrs["completeness"] == "unknown: `page.size: 3` is reached"
 
 
+@pytest.mark.parametrize(
+    ("arguments", "verdict"),
+    [
+        ("limit: 3", "unknown: `limit: 3` is reached"),
+        ("limit: 4", "complete: `pageInfo.hasNextPage` is false"),
+        ("first: 3", "complete: `pageInfo.hasNextPage` is false"),
+        ("first: 9, limit: 3", "unknown: `limit: 3` is reached"),
+    ],
+)
+def test_a_limit_beside_first_bounds_what_page_info_speaks_of(arguments, verdict):
+    """graphene-sqlalchemy-auto pages the rows that its `limit` leaves."""
+    sdl = """type Query { tasks(first: Int, after: String, limit: Int, offset: Int): Tasks! }
+    type Tasks { edges: [Edge!]! pageInfo: PageInfo! } type Edge { node: Int! }
+    type PageInfo { hasNextPage: Boolean! endCursor: String }"""
+    tasks = {
+        "edges": [{"node": number} for number in range(3)],
+        "pageInfo": {"hasNextPage": False, "endCursor": "2"},
+    }
+    client = Client(Schema(sdl, {"Query": {"tasks": lambda *_: tasks}}))
+    text = f"{{ tasks({arguments}) {{ edges {{ node }} pageInfo {{ hasNextPage endCursor }} }} }}"
+    assert client.frame(text).attrs["completeness"] == verdict
+
+
 def test_a_default_that_is_no_value_of_its_type_is_none():
     """sqlmodel-graphql 0.14 writes Python's None in introspection as it is."""
     sdl = "type Query { rows(limit: Int): [Int!] }"

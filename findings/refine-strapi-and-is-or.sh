@@ -70,7 +70,11 @@ const main = async () => {
     found.push(`${name}: ${data.map((row) => row.n)} of ${total}`);
   }
   console.log(found.join('\n'));
-  const expected = ['side: 3,4,5,6 of 4', 'and: 1,2,3,4,5,6,7,8,9,10 of 10', 'two: 2,3,4,5,6,7,8,9,10 of 9'];
+  const expected = [
+    'side: 3,4,5,6 of 4',
+    'and: 1,2,3,4,5,6,7,8,9,10 of 10',
+    'two: 2,3,4,5,6,7,8,9,10 of 9',
+  ];
   process.exit(found.join() === expected.join() ? 0 : 1);
 };
 main().catch((error) => {

@@ -4,9 +4,9 @@
 # Guessed before: `flatten` gives one line for each text in a list, one for a row whose list is empty,
 # and two lines for two rows with the same values.
 # What happens: of 137 repositories with two topics each all lines come. If the one at 50 has none, its
-# line comes and those of the 50 before it, and the 86 behind it are lost. If the first has none, its line
-# is the only one; of those without topics, each third, the lines of 46 come alone. Two equal rows are
-# one line, so that two measurements of 3 have the sum 3. No error or warning says so.
+# line comes and those of the 50 before it, and the 86 behind it are lost. If the first has none, its
+# line is the only one, and if each third has none, the lines of these 46 are. Two equal rows are one
+# line, so that two measurements of 3 have the sum 3. No error or warning says so.
 # Versions: tabular-json 0.1.3, Node 20.
 set -euo pipefail
 folder=$(mktemp -d)

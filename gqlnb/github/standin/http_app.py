@@ -512,6 +512,10 @@ def serve(
     """
     address, secret = resolve_address(host, port), Token.from_source(token)
     hosts = find_allowed_hosts(host, address, secret)
+    if hosts is not None:
+        # With GH_HOST=github.localhost, gh sends this name. No page can have it: RFC 6761 keeps
+        # the names under localhost for this machine.
+        hosts |= {"api.github.localhost"}
     certificate = read_certificate(certfile, keyfile)
     application = StandInApp(check_standin(standin), token=secret, limits=limits, hosts=hosts)
     return start_server(

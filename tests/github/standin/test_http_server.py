@@ -54,6 +54,18 @@ def test_any_schema_can_replace_a_stand_in():
             assert answer.status_code == 403
 
 
+def test_gh_is_answered_under_its_local_name():
+    """The name that gh 2.23 sends with GH_HOST=github.localhost; others remain refused."""
+    with github.serve(port=0) as server:
+        for name, status in [
+            ("api.github.localhost", 200),
+            ("github.localhost.example", 403),
+            ("other.localhost", 403),
+        ]:
+            answer = requests.post(server.url, json=VIEWER, headers={"Host": name}, timeout=20)
+            assert answer.status_code == status
+
+
 def test_a_public_address_needs_a_token():
     """An address that other hosts can reach."""
     with pytest.raises(ServerError, match="needs a token"):

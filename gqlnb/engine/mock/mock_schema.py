@@ -435,8 +435,8 @@ def attach_resolvers(generator: MockGenerator, kind: MockType) -> None:
         if kind.type is schema.subscription_type:
             events = build_event_generator(generator, kind, name)
             bind_field(schema, f"{kind.name}.{name}", events)
-        else:
-            definition.resolve = adapt_resolver(build_resolver(kind, name, root))
+        # Also of subscriptions: a type for paid plans may have the name of the root.
+        definition.resolve = adapt_resolver(build_resolver(kind, name, root))
 
 
 def build_resolver(
@@ -539,6 +539,6 @@ def build_event_generator(
     ) -> AsyncIterator[Any]:
         for event in range(EVENT_COUNT):
             value = kind.get_recipe(name)(generator.create_root(kind, event), args)
-            yield {name: value} if isinstance(value, Mapping) else value
+            yield {name: value}
 
     return generate_events

@@ -311,6 +311,18 @@ def test_a_subscription_is_a_short_stream(schema):
     assert len(list(schema.subscribe("subscription { count }"))) == 3
 
 
+def test_a_subscription_may_be_an_object():
+    """A service of paid plans has a type with the name of the root."""
+    sdl = """
+        type Query { plan: Subscription! }
+        type Subscription { id: ID! state: State! }
+        enum State { PAID }
+    """
+    schema = Schema.mock(sdl)
+    assert ask(schema, "{ plan { state } }") == {"plan": {"state": "PAID"}}
+    assert len(list(schema.subscribe("subscription { state }"))) == 3
+
+
 # -- resolvers of one's own
 
 

@@ -104,6 +104,7 @@ ADDED_COUNT = (f"{ADDED_PREFIX}{PLAIN_COUNT}",)
 LOST_PREFIX = "not answered: "
 KEPT_AS_WRITTEN = "{} was kept as written; follow={!r} requests all items."
 DIFFERENT_BESIDE = "`{}` differs between pages; the value from the first page was used."
+CANNOT_REPEAT = "its objects cannot be requested again"
 NULL_LIST = "the endpoint returned null for it, or for an object around it, and no error."
 NO_COUNTS: Mapping[str, int] = MappingProxyType({})
 
@@ -836,9 +837,8 @@ class Crawler:
         too_large = names_size or is_overload(error) or has_size_error(errors)
         if too_large and self._shrink_pages(request):
             return True
-        lookups = [cursor for cursor in request.cursors if cursor.key is not None]
-        if is_query_error and lookups and self._plan.schema is None:  # they were guessed
-            self._end_lookups(request, sanitize_text(error, 200))
+        if is_query_error and request.cursors and self._plan.schema is None:  # it was guessed
+            self._end_guessed(request, sanitize_text(error, 200))
             return True
         self._release_cursors(request)
         return is_first and self._change_first(error, messages)
@@ -885,12 +885,18 @@ class Crawler:
         self._release_cursors(request)
         return True
 
-    def _end_lookups(self, request: PageRequest, message: str) -> None:
-        """End all lists of objects that cannot be requested by `node(id:)`, as was guessed."""
-        lookups = [cursor for cursor in self._open if cursor.key is not None]
-        self._open = [cursor for cursor in self._open if cursor.key is None]
-        for cursor in dict.fromkeys([*request.cursors, *lookups]):
-            self._end_list(cursor, f"its objects cannot be requested again: {message}")
+    def _end_guessed(self, request: PageRequest, message: str) -> None:
+        """End the lists of a request that was refused, as how they go on was guessed.
+
+        If it looks an object up, the others cannot be looked up, either.
+        """
+        ended = dict.fromkeys(request.cursors)
+        if any(cursor.key is not None for cursor in ended):
+            ended |= {cursor: None for cursor in self._open if cursor.key is not None}
+        self._open = [cursor for cursor in self._open if cursor not in ended]
+        for cursor in ended:
+            what = "its next page was refused" if cursor.key is None else CANNOT_REPEAT
+            self._end_list(cursor, f"{what}: {message}")
 
     def recall_requests(self) -> None:
         """Reopen the lists of all requests without an answer."""

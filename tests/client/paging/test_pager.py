@@ -615,6 +615,22 @@ def test_without_a_schema_connections_are_found_by_names(secretive):
     assert bare.report.complete  # by a larger size
 
 
+def test_without_a_schema_a_refused_page_is_a_doubt():
+    """Shopify's `productTags` takes no `after`, which is guessed where the schema is hidden."""
+    sdl = "type Query { tags(first: Int!): Tags! } type Tags { nodes: [String!]! pageInfo: Info! }"
+    info = {"hasNextPage": True, "endCursor": "x"}
+    tags = {"tags": lambda _, args, __: {"nodes": ["a"] * args["first"], "pageInfo": info}}
+    schema = Schema(
+        f"{sdl} type Info {{ hasNextPage: Boolean! endCursor: String }}", {"Query": tags}
+    )
+    with serve(schema, port=0, access=Access(introspection=False)) as server:
+        client = Client(server.url)
+        text = "{ tags(first: 50) { nodes pageInfo { hasNextPage endCursor } } }"
+        with pytest.warns(UserWarning, match="its next page was refused: Unknown argument 'after'"):
+            result = client.execute_all(text)
+    assert len(result.data["tags"]["nodes"]) == 50
+
+
 def test_a_plain_list_without_a_schema_is_not_complete(secretive):
     """Only a schema tells whether the list has arguments for further pages."""
     with (

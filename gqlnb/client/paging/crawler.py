@@ -943,16 +943,16 @@ class Crawler:
         self, larger: Mapping[PagedField, int], data: object, messages: Iterable[str]
     ) -> bool:
         """Begin again with the answer to larger sizes, unless they were refused or cost rows."""
-        before = sum(count_first_rows(self.data, field) for field in larger)
-        after = sum(count_first_rows(data, field) for field in larger)
-        is_taken = isinstance(data, dict) and after >= before
+        fields = [*larger, *filter(None, (field.outer for field in larger))]
+        added = [count_first_rows(data, f) - count_first_rows(self.data, f) for f in fields]
+        is_taken = isinstance(data, dict) and min(added) >= 0
         if is_taken:
             sizes = self._sizes
             self._start(self._plan)
             self._sizes = sizes
             sizes.base_sizes.update(larger)
         for field, size in larger.items():
-            if after <= before:
+            if not is_taken or max(added) == 0:
                 self._sizes.refuse_size(field, size, messages)
             if is_taken:
                 shown = format_argument(field.arguments.size)

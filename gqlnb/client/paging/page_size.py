@@ -161,18 +161,17 @@ class PageSizes:
         """Return larger sizes for the first pages of fields, by the number of their lists."""
         larger = {}
         for field, together in lists.items():
-            base, written = self.base_sizes.get(field), self._text_sizes[field]
-            if not self._grows or field in self._fixed or not field.arguments.size:
+            can_grow = self._grows and field in self.base_sizes and field not in self._fixed
+            if not can_grow or not field.arguments.size or (self._text_sizes[field] or 1) < 0:
                 continue
-            if field not in self.base_sizes or (written or 1) < 0:
-                continue
+            base = self.base_sizes[field] or 1
             size = min(
-                DEFAULT_PAGE_SIZE if (base := base or 1) < DEFAULT_PAGE_SIZE else base * GROWTH,
-                LARGEST_PAGE // together,
+                DEFAULT_PAGE_SIZE if base < DEFAULT_PAGE_SIZE else base * GROWTH,
+                LARGEST_PAGE // max(1, together),
                 self._limits.get(field, LARGEST_PAGE),
                 self._endpoint_maximum or LARGEST_PAGE,
             )
-            if size > (base or 1):
+            if size > base:
                 larger[field] = size
         return larger
 

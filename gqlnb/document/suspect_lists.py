@@ -257,6 +257,10 @@ class SuspectList:
         if len(holders) != 1 or not self.steps:
             return {}
         values = dict(_iterate_values(holders[0][1]))
+        # fast-json-server has a list of one page, with the count beside the object of its rows.
+        rows = list(find_objects(data, self.steps[:-1])) if self.is_nested else []
+        if len(rows) == 1:
+            values = {**dict(_iterate_values(rows[0][1])), **values}
         length = max(self.read_lengths(data), default=0)
         longest = max((len(it) for it in values.values() if isinstance(it, list)), default=0)
         sizes = [it.value for it in self.leaves if it.value and is_limit_name(it.name)]
@@ -533,7 +537,8 @@ def find_suspect_lists(
 class _Place(NamedTuple):
     """A position during the search; `carriers` are the fields since the enclosing list.
 
-    `sizes` are the numbers in the arguments of the lists around it.
+    `sizes` are the numbers in the arguments of the lists around it, and `is_page` says whether the
+    rows of the next of these look like pages.
     """
 
     steps: tuple[str, ...] = ()
@@ -541,6 +546,7 @@ class _Place(NamedTuple):
     carriers: tuple[tuple[list[EditableSelection], tuple[str, str]], ...] = ()
     is_nested: bool = False
     sizes: tuple[ArgumentLeaf, ...] = ()
+    is_page: bool = False
 
 
 class _Search:
@@ -569,7 +575,8 @@ class _Search:
                 self.add_list(place, here, name, columns)
             leaves = list_leaves(first.declared.args, self.read_arguments(first))
             sizes = (*place.sizes, *(leaf for leaf in leaves if leaf.is_number and leaf.value))
-            self.walk(below, first.kind, _Place(steps, name, (), is_nested=True, sizes=sizes))
+            of_rows = _Place(steps, name, is_nested=True, sizes=sizes, is_page=is_page(first.kind))
+            self.walk(below, first.kind, of_rows)
 
     def add_list(
         self,
@@ -605,7 +612,11 @@ class _Search:
             is_plain,
             place.is_nested,
             holder,
-            bounds=[leaf for leaf in place.sizes if is_size_of(leaf.name, first.name)],
+            bounds=[
+                leaf
+                for leaf in place.sizes
+                if is_size_of(leaf.name, first.name) or (place.is_page and is_limit_name(leaf.name))
+            ],
         )
         if not is_plain and not first.inner:
             columns[key] = pieces
@@ -619,6 +630,11 @@ class _Search:
             if found.leaves and not holder:
                 _add_cursors(carrier, found.text_names)
         self.lists.append(found)
+
+
+def is_page(kind: NamedType) -> bool:
+    """Return whether objects of a type look like pages: they count rows, and have no identifier."""
+    return find_identifier(kind) is None and bool(find_count(kind, {}))
 
 
 def has_arguments(carrier: list[EditableSelection]) -> bool:

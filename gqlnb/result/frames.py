@@ -25,6 +25,7 @@ from gqlnb.document.error_details import (
 )
 from gqlnb.document.paging_conventions import LAST_FLAGS, MORE_FLAGS, is_null
 from gqlnb.document.scalar_values import MAX_EXACT_FLOAT
+from gqlnb.document.suspect_lists import is_count_name
 from gqlnb.errors import FrameError, advise_if_strict, join_names, sanitize_text
 from gqlnb.interactive import warn_caller
 from gqlnb.result.column_batch import ColumnBatch
@@ -547,6 +548,9 @@ def _judge_inner_lists(
             beside[builder.column.name] = builder.to_arrow().to_pylist()
     lengths = np.bincount(rows.parents, minlength=holders.count).tolist()
     depth = len(table.full_path) - len(table.path)
+    if holders.count == 1:  # fast-json-server has a list of one page
+        start = ".".join([*table.path[:-1], ""])
+        beside |= {f"{start}{name}": v for name, v in beside.items() if is_count_name(name, ())}
     path, named = _name_fields(answer, table.full_path, beside, depth)
     return judge_inner_lists(named, path, lengths, _get_sizes(answer, table), depth)
 

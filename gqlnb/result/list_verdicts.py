@@ -36,6 +36,7 @@ from gqlnb.document.suspect_lists import (
     is_long_limit,
     is_named_after,
     is_of_longer_list,
+    is_page,
     is_round,
     is_size_of,
     is_usual,
@@ -384,7 +385,12 @@ def collect_sizes(
         takes_cursor |= any(is_named_after(name, CURSOR_WORDS) for name in (*arguments, *members))
         kind = None if declared is None else get_named_type(declared.type)
         if depth <= above:  # of a list around it: `takeFlavorTexts` is the size of `flavorTexts`
-            given = {name: value for name, value in given.items() if is_size_of(name, path[-1])}
+            wraps = kind is not None and is_page(kind)
+            given = {
+                name: value
+                for name, value in given.items()
+                if is_size_of(name, path[-1]) or (wraps and is_limit_name(name))
+            }
             leaves = []
         sizes.untried.extend(format_argument(it.path) for it in leaves if _is_untried(it))
         for name, value in given.items():

@@ -256,11 +256,11 @@ class SuspectList:
         holders = list(find_objects(data, self.steps))
         if len(holders) != 1 or not self.steps:
             return {}
-        values = dict(_iterate_values(holders[0][1]))
+        path, holder = holders[0]
+        values = dict(_iterate_values(holder))
         # fast-json-server has a list of one page, with the count beside the object of its rows.
-        rows = list(find_objects(data, self.steps[:-1])) if self.is_nested else []
-        if len(rows) == 1:
-            values = {**dict(_iterate_values(rows[0][1])), **values}
+        if [type(step) for step in path[-2:]] == [int, str]:
+            values = {**dict(_iterate_values(get_at_path(data, path[:-1]))), **values}
         length = max(self.read_lengths(data), default=0)
         longest = max((len(it) for it in values.values() if isinstance(it, list)), default=0)
         sizes = [it.value for it in self.leaves if it.value and is_limit_name(it.name)]

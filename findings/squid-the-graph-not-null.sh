@@ -5,9 +5,10 @@
 # title, as they are here, and `where: {title_not: null}` the 4 others; a time that came in a row
 # finds this row.
 # What happens: `title_not: null` finds nothing, without an error, as SQL's `<> NULL` does; so does
-# `title_eq: null` for rows without a title in the other dialect, opencrud. A time comes with microseconds, but is cut to milliseconds in a filter:
-# `made` finds no row, and `made_gt` of the last row that was read brings this row and those of the
-# same millisecond again, so that reading on from there never gets past them.
+# `title_eq: null` for rows without a title in the other dialect, opencrud. A time comes with
+# microseconds, but is cut to milliseconds in a filter: `made` finds no row, and `made_gt` of the
+# last row that was read brings this row and those of the same millisecond again, so that reading on
+# from there never gets past them.
 # Versions: @subsquid/graphql-server 4.11.0 with @subsquid/openreader 5.3.0, graphql 15.11.0,
 # pgserver 0.1.4 (Postgres 16), Node 20, Python 3.11.
 set -euo pipefail

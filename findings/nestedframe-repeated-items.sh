@@ -5,8 +5,7 @@
 # again, with all items of their lists and each owner as one object.
 # What happens: equal items of a list are one: of 411 line items of 137 orders, of which each has two of one
 # kind, 274 come back, and the sum of the quantities is 274 instead of 411. Each owner, which is an object,
-# is a list of one. An order without items has one whose fields are all missing beside it, and
-# `to_ndjson` writes the same. No error or warning says so.
+# is a list of one, and an order without items has one whose fields are all missing. No warning says so.
 # Versions: nestedframe 0.1.1, pandas 2.2.3, Python 3.11.
 set -euo pipefail
 folder=$(mktemp -d)

@@ -5,7 +5,7 @@
 # buildSchema() reads the first.
 # What happens: 34 types are in schema.graphql alone, sub-issues and merge queue rules among them,
 # and four in schema.json alone. validate() of the package reads the JSON, and so refuses
-# `subIssues`, which the SDL beside it (and GitHub) has. The SDL in turn is refused by graphql-js, as
+# `subIssues`, which the SDL beside it has. The SDL in turn is refused by graphql-js, as
 # it defines two fields of EnterpriseOwnerInfo twice.
 # Versions: @octokit/graphql-schema 15.26.1, graphql 16.13.0.
 set -euo pipefail

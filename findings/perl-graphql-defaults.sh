@@ -17,7 +17,7 @@ for package in $needed; do
     test "$package" = libgraphql-perl && package=libgraphql-perl=0.54-1
     apt-get download --quiet --quiet "$package" >/dev/null 2>&1 || true # some are virtual
 done
-for file in *.deb; do dpkg -x "$file" root; done
+for file in *.deb; do dpkg -x "$file" files; done
 cat >run.pl <<'PERL'
 use strict;
 use warnings;
@@ -46,5 +46,5 @@ print "$_\n" for @found;
 my @expected = (q({"size":5}), q({"size":5}), q({"size":null}), q({"slice":{"offset":2}}));
 for (0 .. 3) { die "changed: $found[$_]" if $found[$_] ne $expected[$_]; }
 PERL
-libraries=$(find "$folder/root/usr" -type d -path '*/perl5' -printf '%p:' -o -type d -path '*/perl5/5.*' -printf '%p:')
+libraries=$(find "$folder/files/usr" -type d -path '*/perl5' -printf '%p:' -o -type d -path '*/perl5/5.*' -printf '%p:')
 PERL5LIB="$libraries" perl run.pl

@@ -17,7 +17,7 @@ for package in $needed; do
     test "$package" = libgraphql-perl && package=libgraphql-perl=0.54-1
     apt-get download --quiet --quiet "$package" >/dev/null 2>&1 || true # some are virtual
 done
-for file in *.deb; do dpkg -x "$file" root; done
+for file in *.deb; do dpkg -x "$file" files; done
 cat >run.pl <<'PERL'
 use strict;
 use warnings;
@@ -42,5 +42,5 @@ my @found = (
 print "rows found: @found\n";
 die "changed" if "@found" ne "1 0 1 1";
 PERL
-libraries=$(find "$folder/root/usr" -type d -path '*/perl5' -printf '%p:' -o -type d -path '*/perl5/5.*' -printf '%p:')
+libraries=$(find "$folder/files/usr" -type d -path '*/perl5' -printf '%p:' -o -type d -path '*/perl5/5.*' -printf '%p:')
 PERL5LIB="$libraries" perl run.pl

@@ -16,7 +16,7 @@ for package in $needed; do
     test "$package" = libgraphql-perl && package=libgraphql-perl=0.54-1
     apt-get download --quiet --quiet "$package" >/dev/null 2>&1 || true # some are virtual
 done
-for file in *.deb; do dpkg -x "$file" root; done
+for file in *.deb; do dpkg -x "$file" files; done
 cat >run.pl <<'PERL'
 use strict;
 use warnings;
@@ -41,5 +41,5 @@ my @expected = (
 );
 for (0 .. 2) { die "changed: $found[$_]" if $found[$_] ne $expected[$_]; }
 PERL
-libraries=$(find "$folder/root/usr" -type d -path '*/perl5' -printf '%p:' -o -type d -path '*/perl5/5.*' -printf '%p:')
+libraries=$(find "$folder/files/usr" -type d -path '*/perl5' -printf '%p:' -o -type d -path '*/perl5/5.*' -printf '%p:')
 PERL5LIB="$libraries" perl run.pl

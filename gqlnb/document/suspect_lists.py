@@ -180,6 +180,8 @@ class SuspectList:
         The response name of the type of a row, where rows are of several types.
     bounds
         The sizes for it among the arguments of the lists around it, by their names.
+    page_sizes
+        The sizes of the list around it, if its rows look like pages.
     """
 
     name: str
@@ -198,6 +200,7 @@ class SuspectList:
     signs: list[tuple[tuple[str, ...], tuple[str, ...], str]] = field(default_factory=list)
     typename: str = "__typename"
     bounds: list[ArgumentLeaf] = field(default_factory=list)
+    page_sizes: list[ArgumentLeaf] = field(default_factory=list)
 
     @property
     def text_names(self) -> set[str]:
@@ -612,11 +615,8 @@ class _Search:
             is_plain,
             place.is_nested,
             holder,
-            bounds=[
-                leaf
-                for leaf in place.sizes
-                if is_size_of(leaf.name, first.name) or (place.is_page and is_limit_name(leaf.name))
-            ],
+            bounds=[leaf for leaf in place.sizes if is_size_of(leaf.name, first.name)],
+            page_sizes=[leaf for leaf in place.sizes if place.is_page and is_limit_name(leaf.name)],
         )
         if not is_plain and not first.inner:
             columns[key] = pieces

@@ -184,7 +184,7 @@ def list_untried(suspect: SuspectList, numbers: list[ArgumentLeaf]) -> list[str]
 def is_likely_cut(suspect: SuspectList, length: int) -> bool:
     """Return whether a list has as many rows as a size allows, or as services often return."""
     numbers = [leaf for leaf in suspect.leaves if leaf.is_number]
-    if any(leaf.value == length for leaf in suspect.bounds):
+    if any(leaf.value == length for leaf in (*suspect.bounds, *suspect.page_sizes)):
         return True
     if suspect.leaves:
         # Balboa leaves the row itself out of a page of related rows after it has cut it.
@@ -1031,7 +1031,8 @@ class Experiments:
             return Finding(OTHER_TYPE)
         if finding is None and self._is_kept(suspect, length):
             return Finding("its size is part of the question", is_complete=True)
-        bound = next((leaf for leaf in suspect.bounds if leaf.value == length), None)
+        bounds = (*suspect.bounds, *suspect.page_sizes)
+        bound = next((leaf for leaf in bounds if leaf.value == length), None)
         if finding is None and bound is not None:
             return Finding(f"it is as long as `{bound.name}: {length}` of the list around it")
         return Finding(LEFT_OUT) if finding is None and is_left_out else finding

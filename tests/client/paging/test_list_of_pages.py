@@ -28,6 +28,7 @@ def read_verdict(result: Result) -> str:
     [
         ("{ rows { totalItems pageData { items { id } } } }", "more", "`totalItems` counts 137"),
         ("{ rows(pageSize: 10) { pageData { items { id } } } }", "unknown", "`pageSize: 10`"),
+        ("{ rows(pageSize: 3) { pageData { items { id } } } }", "unknown", "`pageSize: 3`"),
         ("{ rows(pageSize: 200) { totalItems pageData { items { id } } } }", "complete", ""),
     ],
 )

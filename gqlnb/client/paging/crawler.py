@@ -178,6 +178,7 @@ class Crawler:
         self._extensions: Mapping[str, Any] = {}
         self._unanswered: dict[PageRequest, None] = {}
         self._remarks: dict[str, None] = dict.fromkeys(remarks)
+        self._larger: dict[str, str] = {}  # sizes of lists in rows, by their names
         self._kept: dict[str, None] = {}  # the names of lists that kept the size that is written
         self._forms: ScalarForms | None = None  # of the values in the pages handed out
         self._has_decimals = False  # whether the data have Decimal where other results have float
@@ -955,9 +956,7 @@ class Crawler:
             if not is_taken or max(added) == 0:
                 self._sizes.refuse_size(field, size, messages)
             if is_taken:
-                shown = format_argument(field.arguments.size)
-                remark = f"{field.name}: the lists were requested with `{shown}: {size}`."
-                self._remarks[remark] = None
+                self._larger[field.name] = f"{format_argument(field.arguments.size)}: {size}"
         return is_taken
 
     # -- experiments
@@ -1130,6 +1129,8 @@ class Crawler:
             notes.append(NO_LIST)
         notes += self._experiments.sentences
         notes += self._remarks
+        sizes = self._larger.items()
+        notes += [f"{name}: the lists were requested with `{size}`." for name, size in sizes]
         if self._sizes.base_sizes and self._plan.schema is None:
             notes.append("Lists were found by their names, as no schema is available.")
         return Report(

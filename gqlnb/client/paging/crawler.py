@@ -66,6 +66,7 @@ from gqlnb.document.paging_conventions import (
 )
 from gqlnb.document.paging_plan import PlannedPage, get_key_variable
 from gqlnb.document.selections import ADDED_PREFIX, remove_fields
+from gqlnb.document.suspect_lists import is_default_limit
 from gqlnb.errors import (
     GqlnbError,
     QueryError,
@@ -104,6 +105,7 @@ ADDED_COUNT = (f"{ADDED_PREFIX}{PLAIN_COUNT}",)
 LOST_PREFIX = "not answered: "
 KEPT_AS_WRITTEN = "{} was kept as written; follow={!r} requests all items."
 DIFFERENT_BESIDE = "`{}` differs between pages; the value from the first page was used."
+AT_MOST = "{:,} items were returned for `{}`, which may be the endpoint's maximum."
 CANNOT_REPEAT = "its objects cannot be requested again"
 NULL_LIST = "the endpoint returned null for it, or for an object around it, and no error."
 NO_COUNTS: Mapping[str, int] = MappingProxyType({})
@@ -178,7 +180,7 @@ class Crawler:
         self._extensions: Mapping[str, Any] = {}
         self._unanswered: dict[PageRequest, None] = {}
         self._remarks: dict[str, None] = dict.fromkeys(remarks)
-        self._larger: dict[str, str] = {}  # sizes of lists in rows, by their names
+        self._larger: dict[PagedField, int] = {}  # sizes of lists in rows that cannot go on
         self._kept: dict[str, None] = {}  # the names of lists that kept the size that is written
         self._forms: ScalarForms | None = None  # of the values in the pages handed out
         self._has_decimals = False  # whether the data have Decimal where other results have float
@@ -201,6 +203,7 @@ class Crawler:
         self._shared_limits: defaultdict[PagedField, SharedLimit] = defaultdict(SharedLimit)
         self._stopped: dict[ListCursor, None] = {}
         self._lost: dict[ListCursor, str] = {}  # their next page came as null
+        self._uncounted: set[PagedField] = set()  # no count came beside a page
         self._rounding: set[PagedField] = set()  # their offsets count whole pages
         self._undecided: list[ListCursor] = []  # they ended with MAY_CONTINUE
         self._doubts = CompletenessDoubts(plan.path)
@@ -769,6 +772,7 @@ class Crawler:
         field = cursor.field
         total = read_integer(get_at_path(page, field.total)) if field.total else None
         if total is None:
+            self._uncounted.add(field)
             return
         evidence = cursor.evidence
         received = cursor.place.received - evidence.last_length
@@ -928,8 +932,8 @@ class Crawler:
     def _choose_larger_sizes(self) -> dict[PagedField, int]:
         """Return larger sizes for lists in rows that go on and cannot be requested again.
 
-        The first pages of the outermost lists are then requested again. So are lists that have
-        together as many rows as one of them may have, which tells whether they were cut together.
+        The first pages of the outermost lists are then requested again. Lists that may have been
+        cut together are left as they are: a larger size does not tell whether they were.
         """
         is_first = self._round == 0 and self._keep and not self._is_plain
         if not (is_first and self._has_roles and self.limits.experiments):
@@ -937,7 +941,7 @@ class Crawler:
         fields = {
             cursor.field for cursor in (*self._stopped, *self._undecided) if cursor.unreachable
         }
-        fields |= {field for field, limit in self._shared_limits.items() if limit.is_likely}
+        fields = {field for field in fields if not self._shared_limits[field].is_likely}
         return self._sizes.enlarge({field: len(find_pages(self.data, field)) for field in fields})
 
     def _take_larger(
@@ -952,11 +956,10 @@ class Crawler:
             self._start(self._plan)
             self._sizes = sizes
             sizes.base_sizes.update(larger)
+            self._larger |= larger
         for field, size in larger.items():
             if not is_taken or max(added) == 0:
                 self._sizes.refuse_size(field, size, messages)
-            if is_taken:
-                self._larger[field.name] = f"{format_argument(field.arguments.size)}: {size}"
         return is_taken
 
     # -- experiments
@@ -1119,6 +1122,13 @@ class Crawler:
                 f"{self.got:,} items were received, and the endpoint counts {expected:,}."
             )
             doubts += list(filter(None, map(explain_cap, self._outermost)))[:1]
+        for field, size in self._larger.items():
+            length = self._largest[field, size]
+            # There are endpoints that return 100 rows at most, say, and compare them with the size
+            # that was requested to say whether others follow.
+            if field in self._uncounted and length < size and is_default_limit(length):
+                name = format_argument(field.arguments.size)
+                doubts.append(f"{field.name}: {AT_MOST.format(length, f'{name}: {size}')}")
         if self._unknown_lists:
             names = ", ".join(self._unknown_lists[:3])
             doubts.append(f"{names}: may have more items, which is unknown without a schema.")
@@ -1129,8 +1139,6 @@ class Crawler:
             notes.append(NO_LIST)
         notes += self._experiments.sentences
         notes += self._remarks
-        sizes = self._larger.items()
-        notes += [f"{name}: the lists were requested with `{size}`." for name, size in sizes]
         if self._sizes.base_sizes and self._plan.schema is None:
             notes.append("Lists were found by their names, as no schema is available.")
         return Report(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -418,6 +419,23 @@ def test_lists_of_objects_without_identifiers_are_requested_with_a_larger_size(w
             "`first:` in the query"
         )
         assert result.report.notes[0].endswith("(6 times)")
+
+
+@pytest.mark.parametrize(("count", "complete"), [(51, False), (49, True)])
+def test_a_larger_size_that_the_endpoint_lowers_proves_nothing(world, count, complete):
+    """It may compare the rows that it returns at most with the size that was requested."""
+
+    def cut(_row: Any, args: dict[str, Any], _: Any) -> Any:
+        rows = [{"id": f"p{n}", "name": f"p{n}"} for n in range(min(count, 50, args["first"]))]
+        info = {"hasNextPage": len(rows) == args["first"] < count, "endCursor": "x"}
+        return {"nodes": rows, "pageInfo": info}
+
+    world.schema.resolver("Tag.parts")(cut)
+    text = "{ loose { edges { node { name parts(first: 10) { nodes { name } } } } } }"
+    with warnings.catch_warnings(action="ignore"):
+        report = world.client().execute_all(text).report
+    assert report.complete == complete
+    assert any("the endpoint's maximum" in doubt for doubt in report.doubts) == (not complete)
 
 
 def test_a_deleted_object_keeps_its_first_page(world):
